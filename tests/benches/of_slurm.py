@@ -8,7 +8,8 @@ from typing import List
 from inside import Row
 from support.builds import MpiBuild, compile_program
 from support.cli import mpi_queues
-from support.slurm import JOB, Slurm
+from support.slurm import Slurm
+from support.transports import JOB
 
 _NODES, _RANKS = 8, 64
 

@@ -19,7 +19,8 @@ from mpi_queues.cli import command_line, demo
 from support import builds, cli, output, pages
 from support.paths import PACKAGE, PROJECT
 from support.shell import Shell
-from support.slurm import JOB, Slurm
+from support.slurm import Slurm
+from support.transports import JOB
 
 #: Kinds of blocks that are run; others are text: lists of commands, parts of files.
 RUN = ("console", "gdb", "lldb", "python")

@@ -19,6 +19,7 @@ from support import hosts, processes
 from support.builds import MpiBuild
 from support.hosts import Hosts
 from support.paths import PACKAGE, PROGRAMS
+from support.transports import JOB
 
 pytestmark = pytest.mark.skipif(hosts.why_not() is not None, reason=str(hosts.why_not()))
 
@@ -41,9 +42,8 @@ def cluster(debian_mpi: MpiBuild, tmp_path_factory: pytest.TempPathFactory) -> I
         made.environment["PATH"] = f"{standin.parent}:{made.environment['PATH']}"
         made.environment["FLUX_STANDIN"] = str(made.directory / "flux.json")
         settle(made)
-        environment = {"OMPI_MCA_pml": "ob1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         for number in (IN_ENVIRONMENT, "\u0192other"):
-            made.run(place / "demo", demo.RANKS, environment, "-x", f"FLUX_JOB_ID={number}")
+            made.run(place / "demo", demo.RANKS, JOB, "-x", f"FLUX_JOB_ID={number}")
         yield made
 
 

@@ -18,10 +18,10 @@ from support import hosts, processes
 from support.builds import MpiBuild
 from support.hosts import Hosts
 from support.paths import PACKAGE
+from support.transports import JOB
 
 pytestmark = pytest.mark.skipif(hosts.why_not() is not None, reason=str(hosts.why_not()))
 
-JOB = {"OMPI_MCA_pml": "ob1", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 AGENT = "mpi-queues-agent"
 
 

@@ -11,7 +11,8 @@ import pytest
 from support import builds, diagnosis
 from support.cli import mpi_queues
 from support.paths import PROGRAMS
-from support.slurm import JOB, Slurm
+from support.slurm import Slurm
+from support.transports import JOB
 
 #: Of every kind of bug some, and programs without one.
 BUGS = (

@@ -21,7 +21,8 @@ from mpi_queues.nodes.gathering import Gathering
 from mpi_queues.system import agent
 from support import processes
 from support.builds import MpiBuild
-from support.slurm import JOB, Slurm
+from support.slurm import Slurm
+from support.transports import JOB
 
 
 @pytest.fixture(scope="module")

@@ -15,7 +15,8 @@ from mpi_queues.cli import demo
 from support import builds, processes, recorder
 from support.builds import MpiBuild
 from support.paths import MPI_QUEUES, PROGRAMS, SPINNING
-from support.slurm import JOB, Slurm
+from support.slurm import Slurm
+from support.transports import JOB
 
 #: Only keeps what hangs from hanging the tests: each look has srun start agents on the nodes.
 GUARD = 600.0

@@ -15,7 +15,7 @@ from typing import Callable, Dict, List, Optional, Sequence
 from . import installs
 from .installs import Missing
 from .paths import CACHE, PROGRAMS
-from .transports import UCX, Transport, V, mpich_over_libfabric, over_libfabric
+from .transports import REACHABLE, UCX, Transport, V, mpich_over_libfabric, over_libfabric
 
 #: gcc takes the value of MPICH's MPI_STATUSES_IGNORE, 1, for the address of an array.
 C_FLAGS = ("-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-Wno-stringop-overflow", "-Wno-stringop-overread")
@@ -47,8 +47,9 @@ class MpiBuild:
 
     @property
     def environment(self) -> Dict[str, str]:
-        """What its jobs find in the environment for its transport."""
-        return self.transport.environment if self.transport is not None else {}
+        """What its jobs find in the environment for what moves their messages."""
+        reachable = {} if self.is_mpich else REACHABLE
+        return {**reachable, **(self.transport.environment if self.transport is not None else {})}
 
     @property
     def series(self) -> str:

@@ -31,6 +31,19 @@ class Transport:
         return dict(self.variables)
 
 
+#: Debian 13's Open MPI asks the kernel for routes, and where the machine has addresses of IPv6 it takes all of its own
+#: for out of reach by TCP.
+REACHABLE = {"OMPI_MCA_reachable": "weighted"}
+
+#: The environment of Open MPI's jobs that other launchers start: the pml whose queues are read whole, as the tests'
+#: other jobs have it.
+JOB = {
+    "OMPI_MCA_pml": "ob1",
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+    **REACHABLE,
+}
+
 #: Without a network card the pml refuses what UCX has, unless any is allowed: parameters of 4.1, then of 5.0.
 UCX = Transport(
     "ucx",

@@ -22,10 +22,7 @@ class WorldsJob(Job):
         self.sizes = list(sizes)
         self.worlds: Dict[Place, Truth] = {}
         room = {"OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
-        # Worlds talk over TCP. Debian 13's Open MPI asks the kernel for routes, and where the machine has addresses of
-        # IPv6 it takes all of its own for out of reach.
-        reached = {"OMPI_MCA_reachable": "weighted"}
-        super().__init__(build, program, *arguments, ranks=self.sizes[0], env={**room, **reached}, **options)
+        super().__init__(build, program, *arguments, ranks=self.sizes[0], env=room, **options)
         behind_debuggers(self.all_pids)
 
     def _is_ready(self, rank: int, lines: object) -> bool:
