@@ -69,8 +69,10 @@ impl LiveProcess {
         let path = |name: &str| format!("/proc/{pid}/{name}");
         let fail = |name: &str, error: &std::io::Error| match error.kind() {
             std::io::ErrorKind::NotFound => TargetError::Gone,
-            // ESRCH: it has ended, and its parent does not know yet.
-            _ if error.raw_os_error() == Some(3) => TargetError::Gone,
+            // It has ended, and its parent does not know yet: ESRCH, and to others than root EACCES, because what a process
+            // without memory has under /proc is root's (task_dump_owner, fs/proc/base.c, Linux 6.1).
+            _ if error.raw_os_error() == Some(libc::ESRCH) => TargetError::Gone,
+            std::io::ErrorKind::PermissionDenied if is_zombie(pid) => TargetError::Gone,
             std::io::ErrorKind::PermissionDenied => TargetError::Denied { path: path(name) },
             _ => TargetError::File { path: path(name), reason: error.to_string() },
         };
@@ -249,18 +251,34 @@ impl Target for LiveProcess {
 /// The rights of a process to files; those of nobody where they cannot be told.
 fn reader_of(pid: u32) -> Option<Reader> {
     const NOBODY: u32 = 65534;
-    let text = fs::read(format!("/proc/{pid}/status")).unwrap_or_default();
-    let field = |name: &[u8]| {
-        let line = text.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(name))?;
-        std::str::from_utf8(line).ok()
-    };
-    let number = |name: &[u8]| field(name)?.split_whitespace().next()?.parse().ok();
+    let status = Status::of(pid);
+    let number = |name: &[u8]| status.field(name)?.split_whitespace().next()?.parse().ok();
     let groups =
-        field(b"Groups:").map(|groups| groups.split_whitespace().filter_map(|word| word.parse().ok()).collect());
+        status.field(b"Groups:").map(|groups| groups.split_whitespace().filter_map(|word| word.parse().ok()).collect());
     Some(match (number(b"Uid:"), number(b"Gid:")) {
         (Some(uid), Some(gid)) => Reader { uid, gid, groups: groups.unwrap_or_default() },
         _ => Reader { uid: NOBODY, gid: NOBODY, groups: Vec::new() },
     })
+}
+
+/// Whether it has ended, and its parent has not waited for it.
+fn is_zombie(pid: u32) -> bool {
+    Status::of(pid).field(b"State:").is_some_and(|state| state.trim_start().starts_with(['Z', 'X']))
+}
+
+/// What the kernel tells everybody of a process (proc(5), `/proc/pid/status`).
+struct Status(Vec<u8>);
+
+impl Status {
+    /// Without fields where there is no such process.
+    fn of(pid: u32) -> Self {
+        Self(fs::read(format!("/proc/{pid}/status")).unwrap_or_default())
+    }
+
+    fn field(&self, name: &[u8]) -> Option<&str> {
+        let line = self.0.split(|byte| *byte == b'\n').find_map(|line| line.strip_prefix(name))?;
+        std::str::from_utf8(line).ok()
+    }
 }
 
 /// The kernel's own links to a file that is mapped: they lead to it also where it was deleted or replaced. Those to libraries
