@@ -132,14 +132,23 @@ def test_calls_that_are_left_otherwise(any_mpi: MpiBuild) -> None:
 
 def test_more_than_there_is_room_for(any_mpi: MpiBuild) -> None:
     program = recorder.compiled(any_mpi, "many.c")
-    with Job(any_mpi, program, "600", "17000", "9000", ranks=1) as job:
+    with Job(any_mpi, program, "600", "17000", "0", ranks=1) as job:
         record = job.waiting(0, "MPI_Recv")
         lost = record.lost
         live = [one for one in record.live() if one.handle]
         assert len(live) + lost["lost_communicators"] >= 602 and lost["lost_communicators"] >= 602 - 512
         assert len(record.requests) + lost["lost_requests"] == 17000 and len(record.requests) > 15000
-        assert lost["early_requests"] == 9000 - 8192
         assert {one.tag for one in record.requests} == {6}
+
+
+def test_more_than_one_call_can_remember(any_mpi: MpiBuild) -> None:
+    program = recorder.compiled(any_mpi, "many.c")
+    with Job(any_mpi, program, "0", "0", "9000", ranks=1) as job:
+        record = job.waiting(0, "MPI_Recv")
+        # Where a request finds a row, and whether it does, is chance: its address tells.
+        assert 9000 - 8192 - record.lost["lost_requests"] <= record.lost["early_requests"] <= 9000 - 8192
+        assert record.lost["lost_requests"] < 100
+        assert not record.requests
 
 
 def test_a_ring_goes_round(debian_mpich: MpiBuild) -> None:

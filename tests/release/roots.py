@@ -37,7 +37,8 @@ cp /etc/resolv.conf "$place/etc/resolv.conf"
 cp /etc/hosts "$place/etc/hosts"
 [ ! -e "${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}" ] ||
     cp "${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}" "$place/run/certificates.crt"
-exec chroot --userspec="$user" "$place" /usr/bin/env -i "$@"
+# Process 1 is root's, as it is on every machine.
+chroot --userspec="$user" "$place" /usr/bin/env -i "$@" && exit 0 || exit $?
 """
 
 
