@@ -46,9 +46,12 @@ def _shown(core: Path, program: str) -> Result:
 
 
 def _process(result: Result) -> Dict[str, Any]:
-    assert result.status == 0, str(result)
     (process,) = json.loads(result.out)["processes"]
     found: Dict[str, Any] = process
+    # At some moments the library is changing its list of receives: that it does not agree with itself is told then.
+    if result.status != 0:
+        said = result.err.splitlines()
+        assert result.status == 1 and said and all("are not in their list" in line for line in said), str(result)
     return found
 
 
