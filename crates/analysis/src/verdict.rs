@@ -9,7 +9,7 @@ use super::waits::{Free, Need, ProcState};
 use super::words;
 use super::{blame, cause};
 use functions::WaitKind;
-use model::{Finding, FindingKind, Limit, LimitKind, Process, Stage, State, Verdict};
+use model::{Finding, FindingKind, Limit, LimitKind, Process, State, Verdict};
 
 /// How many sentences of one kind the limits have.
 const SHOWN: usize = 4;
@@ -57,7 +57,10 @@ pub fn of(context: &Context<'_>, findings: &[Finding]) -> Verdict {
 /// All ranks, in words, where all of them stand in MPI_Init.
 fn all_in_init(context: &Context<'_>) -> Option<String> {
     let states = &context.waits.states;
-    let is_in_it = |state: &ProcState<'_>| matches!(state, ProcState::Blocked(threads) if threads.iter().all(|thread| thread.wait_kind == WaitKind::Init));
+    let is_in_it = |state: &ProcState<'_>| match state {
+        ProcState::Blocked(threads) => threads.iter().all(|thread| thread.wait_kind == WaitKind::Init),
+        _ => false,
+    };
     let ranks = if states.len() == 1 { "the rank".to_owned() } else { format!("each of {} ranks", states.len()) };
     (!states.is_empty() && states.iter().all(is_in_it)).then_some(ranks)
 }
@@ -144,9 +147,7 @@ impl Blind {
             let process = job.procs.get(proc.0).and_then(|proc| proc.process);
             // Before the end of MPI_Init there are none.
             let none = |process: &Process| {
-                process.communicators.is_empty()
-                    && !process.problems.is_empty()
-                    && process.stage != Some(Stage::NotInitialized)
+                process.communicators.is_empty() && !process.problems.is_empty() && !process.is_before_init()
             };
             matches!(state, ProcState::Blocked(_)) && process.is_some_and(none)
         });

@@ -109,6 +109,11 @@ pub struct Process {
 }
 
 impl Process {
+    /// Whether MPI_Init has not been called, or has not finished.
+    pub fn is_before_init(&self) -> bool {
+        self.stage == Some(Stage::NotInitialized)
+    }
+
     /// A copy without the communicators, which may be large.
     #[must_use]
     pub fn clone_without_communicators(&self) -> Self {

@@ -12,7 +12,7 @@ use crate::matching::Entry;
 use crate::stuck::{Seen, Stuck};
 use crate::waits::{Free, Need, ProcState, in_lock, reads_input};
 use crate::words;
-use model::{Finding, FindingKind, OperationStatus, Outside, Stage};
+use model::{Finding, FindingKind, OperationStatus, Outside, Process};
 
 /// How many places at which slow ranks stand are told each by itself.
 const SHOWN: usize = 16;
@@ -57,7 +57,7 @@ pub fn find(context: &Context<'_>) -> Vec<Finding> {
 }
 
 fn is_before_init(context: &Context<'_>, proc: ProcIndex) -> bool {
-    context.process(proc).is_some_and(|process| process.stage == Some(Stage::NotInitialized))
+    context.process(proc).is_some_and(Process::is_before_init)
 }
 
 fn place(free: &Free<'_>, is_before_init: bool) -> Option<Place> {

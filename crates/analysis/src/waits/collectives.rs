@@ -9,7 +9,7 @@ use super::requests::non_blocking;
 use super::{Context, Found, Need, Op, Peer, Posted, ProcState, Thread, peer};
 use crate::job::{CommunicatorId, Job, ProcIndex, Side};
 use functions::{Chapter, Reach, WaitKind, small, wait_kind};
-use model::{Call, Remark, Stage};
+use model::{Call, Process, Remark};
 
 /// A place in the list of collective operations in which processes wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -111,8 +111,7 @@ fn members(job: &Job<'_>, collective: &Collective, states: &[ProcState<'_>]) -> 
     let own = collective.present.first().and_then(|proc| world(*proc));
     let finalize = wait_kind(&collective.function) == WaitKind::Finalize;
     // Who is outside MPI in another stage, or none that is known, has come through.
-    let is_before_init =
-        |proc: ProcIndex| job.procs[proc.0].process.is_some_and(|process| process.stage == Some(Stage::NotInitialized));
+    let is_before_init = |proc: ProcIndex| job.procs[proc.0].process.is_some_and(Process::is_before_init);
     let wanted = |proc: &ProcIndex| match &states[proc.0] {
         ProcState::Finished(_) => false,
         ProcState::Free(_) if !finalize => is_before_init(*proc) && world(*proc) == own,
