@@ -179,7 +179,7 @@ def test_an_interrupted_reader_leaves_the_ranks_running(
 def test_a_time_limit_leaves_the_rank_running(debian_mpi: MpiBuild, start_job: StartJob) -> None:
     job = start_job(debian_mpi, "many", "1000", "0", "0", ranks=2)
     started = time.monotonic()
-    result = mpi_queues("show", "--pid", str(job.pids[0]), "--timeout", "0.05")
+    result = mpi_queues("show", "--pid", str(job.pids[0]), "--timeout", "0.001")
     assert time.monotonic() - started < 30
     _refused(result, str(job.pids[0]), "--timeout")
     processes.wait_until(lambda: processes.tracer(job.pids[0]) == 0, "the debugger to let go")

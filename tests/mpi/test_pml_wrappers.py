@@ -82,6 +82,9 @@ def test_all_wrappers_are_told(
     debian_mpi: MpiBuild, start_job: StartJob, mca: Dict[str, str], told: str, program: Tuple[str, ...]
 ) -> None:
     job = start_job(debian_mpi, *program, ranks=2, mca=mca)
+    # In 4.1 the protocol never loads; in 5.0 it stands before monitoring.
+    if "vprotocol" in mca and debian_mpi.series.startswith("5."):
+        told = "ob1 behind v, monitoring"
     _assert_read_through(job, told, debian_mpi.id)
     text = mpi_queues("show", *pid_options(job.pids))
     assert f"transport {told}" in text.out, str(text)
