@@ -38,7 +38,7 @@ cp /etc/hosts "$place/etc/hosts"
 [ ! -e "${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}" ] ||
     cp "${SSL_CERT_FILE:-/etc/ssl/certs/ca-certificates.crt}" "$place/run/certificates.crt"
 # Process 1 is root's, as it is on every machine.
-chroot --userspec="$user" "$place" /usr/bin/env -i "$@" && exit 0 || exit $?
+chroot --userspec="$user" "$place" /usr/bin/env -i "$@" || exit $?
 """
 
 

@@ -11,7 +11,7 @@ use crate::messages;
 use crate::record;
 use crate::threads::Local;
 use crate::words;
-use crate::wrapper::{WRAPPERS, Wrapper};
+use crate::wrapper::{NO, WRAPPERS, Wrapper};
 
 /// Messages of at most so many elements go out at once, as a rule. While one does not, its beginning is known to the second only: the
 /// system's clock costs a short message more than all else here.
@@ -29,7 +29,8 @@ pub fn may_wait(frame: &Frame, thread: &Thread) -> bool {
 /// Before its function runs.
 #[inline(always)]
 pub fn begin(frame: &mut Frame, wrapper: &Wrapper, thread: &mut Thread) {
-    if clock::HAS_SECOND && words::integer::<false>(frame, MESSAGE_COUNT) as u32 <= SHORT {
+    let is_blocking = wrapper.request == NO;
+    if clock::HAS_SECOND && is_blocking && words::integer::<false>(frame, MESSAGE_COUNT) as u32 <= SHORT {
         clock::second(&mut frame.time);
     } else {
         clock::coarse(&mut frame.time);
