@@ -112,6 +112,16 @@ def test_several_processes_at_once(reader: str, comms_job: Job) -> None:
     assert_left_running(comms_job)
 
 
+def test_a_slow_server_of_lldb_is_waited_for(comms_job: Job, tmp_path: pathlib.Path) -> None:
+    server = tmp_path / "lldb-server"
+    server.write_text('#!/bin/sh\nsleep 7\nexec /usr/bin/lldb-server-19 "$@"\n')
+    server.chmod(0o755)
+    environment = {"LLDB_DEBUGSERVER_PATH": str(server)}
+    result = mpi_queues("show", *pid_options(comms_job.pids[:1]), "--via", "lldb", environment=environment)
+    assert result.status == 0, str(result)
+    assert_left_running(comms_job)
+
+
 def test_filters(comms_job: Job) -> None:
     result = mpi_queues(
         "show", *pid_options(comms_job.pids), "--rank", "1", "--comm", "MPI_COMM_WORLD", "--format", "json"
