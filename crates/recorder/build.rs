@@ -38,7 +38,7 @@ const LOCAL: &[&str] = &[
 fn main() {
     let mut functions: Vec<Function> = functions::all().filter(is_recorded).collect();
     functions.sort_by_key(|one| one.name);
-    let mut symbols: BTreeMap<String, String> = BTreeMap::new();
+    let mut symbols: BTreeMap<String, Shape> = BTreeMap::new();
     let mut names = String::new();
     for (number, function) in functions.iter().enumerate() {
         let is_collective = collective(function);
@@ -103,16 +103,22 @@ fn early_name(function: &Function, name: &str) -> Option<String> {
     Some(format!("{prefix}{}_{rest}", if prefix == "mpi" { 'x' } else { 'X' }))
 }
 
-fn write(symbols: &BTreeMap<String, String>, names: &str, functions: usize) {
+/// What the table says of a wrapper, and by which way of `arch` it goes.
+struct Shape {
+    row: String,
+    way: &'static str,
+}
+
+fn write(symbols: &BTreeMap<String, Shape>, names: &str, functions: usize) {
     let (mut stubs, mut rows, mut text) = (String::new(), String::new(), String::new());
     let mut at = 0;
-    for (index, (symbol, shape)) in symbols.iter().enumerate() {
+    for (index, (symbol, Shape { row, way })) in symbols.iter().enumerate() {
         writeln!(
             stubs,
-            "#[unsafe(no_mangle)]\n#[unsafe(naked)]\nunsafe extern \"C\" fn {symbol}() {{\n    stub!({index})\n}}"
+            "#[unsafe(no_mangle)]\n#[unsafe(naked)]\nunsafe extern \"C\" fn {symbol}() {{\n    stub!({index}, {way})\n}}"
         )
         .unwrap();
-        writeln!(rows, "    Wrapper {{ symbol: {at}, {shape} }},").unwrap();
+        writeln!(rows, "    Wrapper {{ symbol: {at}, {row} }},").unwrap();
         write!(text, "{symbol}\\0").unwrap();
         at += symbol.len() + 1;
     }
@@ -206,7 +212,7 @@ enum Language {
     Fortran2008,
 }
 
-fn shape(number: usize, function: &Function, language: Language, large: bool) -> String {
+fn shape(number: usize, function: &Function, language: Language, large: bool) -> Shape {
     let fortran = language != Language::C;
     let parameters: Vec<&Parameter> = function.parameters.iter().filter(|one| !fortran || one.in_fortran).collect();
     let place = |wanted: &dyn Fn(&Parameter) -> bool| {
@@ -341,7 +347,7 @@ fn shape(number: usize, function: &Function, language: Language, large: bool) ->
     let usual = [&count, &datatype, &peer, &tag, &object_at].iter().zip(1..).all(|(word, at)| **word == at.to_string());
     let is_message = language == Language::C && !large && usual && !by_address;
     let is_send = is_message && messages == "Send" && !persistent;
-    format!(
+    let row = format!(
         "function: {marks}, is_message: {is_message}, is_send: {is_send}, copied: {copied}, fortran: {fortran}, wide: {wide}, object: {object_at}, \
          by_address: {by_address}, datatype: {datatype}, count: {count}, peer: {peer}, tag: {tag}, op: {op}, \
          second: Second {{ peer: {second}, tag: {second_tag}, count: {second_count}, datatype: {second_type} }}, \
@@ -350,5 +356,6 @@ fn shape(number: usize, function: &Function, language: Language, large: bool) ->
          color: {color}, name: {name_given}, name_length: {name_length}, string_tag: {string_tag}, collective: {collective}, frees: {frees}, \
          completion: Completion::{completion}, creation: Creation::{creation}, stage: Stage::{stage}, \
          has_result: {has_result}, has_more: {has_more}, is_poll: {is_poll}"
-    )
+    );
+    Shape { row, way: if is_send && request == "NO" && copied == 0 { "send" } else { "call" } }
 }

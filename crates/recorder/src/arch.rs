@@ -7,14 +7,14 @@
 mod x86_64;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use x86_64::{
-    ARGUMENTS, FRAME_POINTER, RETURN_ADDRESS, STACK_POINTER, bind, call, local, prefetch, stub, stub_index,
+    ARGUMENTS, FRAME_POINTER, RETURN_ADDRESS, STACK_POINTER, bind, call, local, prefetch, send, stub, stub_index,
 };
 
 #[cfg(target_arch = "aarch64")]
 mod aarch64;
 #[cfg(target_arch = "aarch64")]
 pub(crate) use aarch64::{
-    ARGUMENTS, FRAME_POINTER, RETURN_ADDRESS, STACK_POINTER, bind, call, local, prefetch, stub, stub_index,
+    ARGUMENTS, FRAME_POINTER, RETURN_ADDRESS, STACK_POINTER, bind, call, local, prefetch, send, stub, stub_index,
 };
 
 /// The function that the dynamic linker asks where to bind a name (`STT_GNU_IFUNC`) stands so far behind its wrapper (bytes).

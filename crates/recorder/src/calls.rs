@@ -36,25 +36,30 @@ pub unsafe extern "C" fn enter(frame: *mut Frame, index: u32) -> *mut c_void {
     let (frame, wrapper, local) = unsafe { (&mut *frame, WRAPPERS.get_unchecked(index as usize), &mut *local()) };
     (frame.index, frame.given_back) = (index, 0);
     frame.copied = u16::from(wrapper.copied);
-    frame.after = NOT_RECORDED;
     // SAFETY: the row is this thread's.
     match unsafe { local.known() } {
-        Some(thread) if wrapper.is_send && sends::may_wait(frame, thread) => sends::begin(frame, wrapper, thread),
-        _ => at_once(frame, wrapper, local),
+        Some(thread) if wrapper.is_send && sends::may_wait(frame, thread) => sends::at_any_length(frame, index, thread),
+        _ => at_once(frame, index),
+    }
+}
+
+/// Writes the call down now. Returns where the function is.
+#[inline(never)]
+pub fn at_once(frame: &mut Frame, index: u32) -> *mut c_void {
+    frame.after = NOT_RECORDED;
+    // SAFETY: the thread's own variable; the number is that of a wrapper.
+    let (local, wrapper) = unsafe { (&mut *local(), WRAPPERS.get_unchecked(index as usize)) };
+    let thread = local.row();
+    if !thread.is_null() {
+        // SAFETY: the row is this thread's.
+        of_thread(frame, wrapper, local, unsafe { &mut *thread });
     }
     real::function(index)
 }
 
-/// Writes the call down now.
-#[inline(never)]
-fn at_once(frame: &mut Frame, wrapper: &Wrapper, local: &mut Local) {
-    let thread = local.row();
-    if thread.is_null() {
-        return;
-    }
+#[inline(always)]
+fn of_thread(frame: &mut Frame, wrapper: &Wrapper, local: &Local, thread: &mut Thread) {
     frame.thread = thread;
-    // SAFETY: the row is this thread's.
-    let thread = unsafe { &mut *thread };
     if thread.current != 0 {
         sends::around(frame, local, thread);
     }
@@ -233,6 +238,11 @@ pub unsafe extern "C" fn leave(frame: *mut Frame, result: u64) -> u64 {
     let thread = unsafe { &mut *frame.thread };
     if frame.after == NOT_WRITTEN {
         sends::write(frame, wrapper, local, thread);
+        // Nothing else comes of a send but its request.
+        returned_request(frame, wrapper, local, result as i32 == 0);
+        thread.frame = 0;
+        set(&mut thread.current, 0);
+        return result;
     }
     if wrapper.has_result || frame.given_back != 0 || !matches!(wrapper.messages, Messages::None | Messages::Send) {
         results(frame, wrapper, local, thread, result);
@@ -245,6 +255,19 @@ pub unsafe extern "C" fn leave(frame: *mut Frame, result: u64) -> u64 {
     result
 }
 
+#[inline(always)]
+fn returned_request(frame: &Frame, wrapper: &Wrapper, local: &Local, succeeded: bool) {
+    if wrapper.request == NO || !succeeded {
+        return;
+    }
+    let address = frame.argument(wrapper.request);
+    if address != 0 {
+        // SAFETY: the function has written it.
+        let word = unsafe { words::read(address, wrapper.fortran) };
+        requests::add(word, local.call(frame.call), frame.call | local.above, wrapper, frame);
+    }
+}
+
 fn results(frame: &mut Frame, wrapper: &Wrapper, local: &Local, thread: &mut Thread, result: u64) {
     // Calls inside this one may have written over it.
     let written = &*local.call(frame.call);
@@ -255,14 +278,7 @@ fn results(frame: &mut Frame, wrapper: &Wrapper, local: &Local, thread: &mut Thr
     } else {
         result as i32 == 0
     };
-    if wrapper.request != NO && succeeded {
-        let address = frame.argument(wrapper.request);
-        if address != 0 {
-            // SAFETY: the function has written it.
-            let word = unsafe { words::read(address, wrapper.fortran) };
-            requests::add(word, written, number, wrapper, frame);
-        }
-    }
+    returned_request(frame, wrapper, local, succeeded);
     if wrapper.completion != Completion::None {
         requests::after(frame, wrapper, thread, written, number, succeeded);
     }

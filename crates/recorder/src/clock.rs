@@ -15,11 +15,11 @@ pub fn now() -> Calibration {
 /// The kernel's own function in the vDSO, or the C library's, which asks that.
 static READ: AtomicPtr<c_void> = AtomicPtr::new(libc::clock_gettime as *mut c_void);
 
-/// The same for the second. It costs a quarter of that, on x86-64: the vDSO of AArch64 has none.
-static SECOND: AtomicPtr<c_void> = AtomicPtr::new(libc::time as *mut c_void);
+/// The same for the second of the world's clock. It costs a quarter of that, on x86-64: the vDSO of AArch64 has none.
+pub static SECOND: AtomicPtr<c_void> = AtomicPtr::new(libc::time as *mut c_void);
 
-/// Whether [`second`] costs less than [`coarse`].
-pub const HAS_SECOND: bool = cfg!(target_arch = "x86_64");
+/// Of a second.
+const NANOSECONDS: u64 = 1_000_000_000;
 
 /// Finds the functions that are called for each time (vdso(7): their names).
 pub fn prepare() {
@@ -46,12 +46,6 @@ pub fn coarse(time: *mut libc::timespec) {
     }
 }
 
-/// The second, by the clock of the world, into a place.
-#[inline(always)]
-pub fn second(time: &mut libc::timespec) {
-    (time.tv_sec, time.tv_nsec) = (current_second(), TO_THE_SECOND as i64);
-}
-
 #[inline(always)]
 fn current_second() -> libc::time_t {
     // SAFETY: a function of that type, which writes nothing where it is given no place.
@@ -63,22 +57,30 @@ fn current_second() -> libc::time_t {
 }
 
 /// What has begun then is over now. Where only the second was taken, so much later than that it began as it took less than whole
-/// seconds; most take a small part of a microsecond.
+/// seconds; most take a small part of a microsecond. `earlier` is a time before it began (ns).
 #[inline(always)]
-pub fn make_exact(time: &mut libc::timespec) {
+pub fn make_exact(time: &mut libc::timespec, earlier: u64) {
     if time.tv_nsec != TO_THE_SECOND as i64 {
         return;
     }
-    // Whoever sets the clock of the world back meanwhile makes this less than nothing.
-    let lasted = (current_second() - time.tv_sec).max(0);
+    let second = time.tv_sec;
     coarse(time);
+    if nanoseconds(time).wrapping_sub(earlier) >= NANOSECONDS {
+        take_whole_seconds(time, second);
+    }
+}
+
+#[cold]
+fn take_whole_seconds(time: &mut libc::timespec, second: libc::time_t) {
+    // Whoever sets the clock of the world back meanwhile makes this less than nothing.
+    let lasted = (current_second() - second).max(0);
     time.tv_sec = (time.tv_sec - lasted).max(0);
 }
 
 /// In nanoseconds.
 #[inline(always)]
 pub fn nanoseconds(time: &libc::timespec) -> u64 {
-    (time.tv_sec as u64).wrapping_mul(1_000_000_000).wrapping_add(time.tv_nsec as u64)
+    (time.tv_sec as u64).wrapping_mul(NANOSECONDS).wrapping_add(time.tv_nsec as u64)
 }
 
 /// By how much that may be behind (ns).

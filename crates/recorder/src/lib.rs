@@ -2,7 +2,8 @@
 //! the requests that are open, and what was done on each communicator. How that lies in memory says `record_format`.
 //!
 //! A call goes through a wrapper of its name (`stubs`), one way for all (`arch`): [`calls::enter`] writes it down, the
-//! function itself is called, [`calls::leave`] writes down what it returned. Of a call that sends that writes both (`sends`).
+//! function itself is called, [`calls::leave`] writes down what it returned. Of a call that sends that writes both (`sends`), and
+//! short messages have a shorter way.
 //! There are no locks on that way, nothing is allocated, and MPI is asked only where a communicator is made.
 //!
 //! As it is shipped it has nothing of the standard library, whose own start-up code would be in every process. Tools that

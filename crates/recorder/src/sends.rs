@@ -1,21 +1,25 @@
 //! Calls that send. What is done before their function runs is in the way of the message, so that their rows are written when it
 //! has returned. Until then all that a row says stands in the call's frame, where readers find it ([`crate::frames::LAYOUT`]).
 
-use record_format::{MESSAGE_COMMUNICATOR, MESSAGE_COUNT, Thread};
+use std::ffi::c_void;
+
+use record_format::{MESSAGE_COMMUNICATOR, Thread};
 
 use crate::arch;
 use crate::calls::{begun, of_message, set, torn};
 use crate::clock;
 use crate::frames::{Frame, HAS_RESULTS, NOT_WRITTEN};
 use crate::messages;
+use crate::real;
 use crate::record;
 use crate::threads::Local;
 use crate::words;
-use crate::wrapper::{NO, WRAPPERS, Wrapper};
+use crate::wrapper::{WRAPPERS, Wrapper};
 
 /// Messages of at most so many elements go out at once, as a rule. While one does not, its beginning is known to the second only: the
 /// system's clock costs a short message more than all else here.
-const SHORT: u32 = 64;
+#[cfg(target_arch = "x86_64")]
+pub const SHORT: u32 = 64;
 
 /// Whether readers can do with the frame: the call is in no other one, and on the communicator that the thread used before, which so
 /// is in its table.
@@ -26,30 +30,56 @@ pub fn may_wait(frame: &Frame, thread: &Thread) -> bool {
         && thread.latest_communicator == words::handle::<false>(frame, MESSAGE_COMMUNICATOR)
 }
 
-/// Before its function runs.
-#[inline(always)]
-pub fn begin(frame: &mut Frame, wrapper: &Wrapper, thread: &mut Thread) {
-    let is_blocking = wrapper.request == NO;
-    if clock::HAS_SECOND && is_blocking && words::integer::<false>(frame, MESSAGE_COUNT) as u32 <= SHORT {
-        clock::second(&mut frame.time);
-    } else {
-        clock::coarse(&mut frame.time);
+/// Before the function runs of one that is short and waits: the second is in the frame already, as is the number of the wrapper. Returns
+/// where the function is.
+///
+/// # Safety
+/// `arch` calls it, with its frame.
+#[cfg(target_arch = "x86_64")]
+pub unsafe extern "C" fn enter(frame: *mut Frame) -> *mut c_void {
+    // SAFETY: as the caller says.
+    let frame = unsafe { &mut *frame };
+    let index = frame.index;
+    frame.given_back = 0;
+    // SAFETY: the thread's own variable, and its row; the number is that of a wrapper.
+    let (known, wrapper) = unsafe { ((*arch::local()).known(), WRAPPERS.get_unchecked(index as usize)) };
+    match known {
+        Some(thread) if may_wait(frame, thread) => {
+            begin(frame, wrapper, thread);
+            real::function(index)
+        }
+        _ => crate::calls::at_once(frame, index),
     }
+}
+
+/// The same of any, with the exact time.
+#[inline(never)]
+pub fn at_any_length(frame: &mut Frame, index: u32, thread: &mut Thread) -> *mut c_void {
+    clock::coarse(&mut frame.time);
+    // SAFETY: the number is that of a wrapper.
+    begin(frame, unsafe { WRAPPERS.get_unchecked(index as usize) }, thread);
+    real::function(index)
+}
+
+/// The time is in the frame.
+#[inline(always)]
+fn begin(frame: &mut Frame, wrapper: &Wrapper, thread: &mut Thread) {
     let number = thread.calls + 1;
     frame.thread = thread;
     frame.function = wrapper.function;
     frame.call = number;
     frame.after = NOT_WRITTEN;
-    thread.calls = number;
     thread.steps += 1;
     thread.frame = std::ptr::from_ref(frame) as u64;
     set(&mut thread.current, number);
+    // After that: whoever reads must find each call that is counted.
+    set(&mut thread.calls, number);
 }
 
 /// Writes its row.
 #[inline(always)]
 pub fn write(frame: &mut Frame, wrapper: &Wrapper, local: &Local, thread: &mut Thread) {
-    clock::make_exact(&mut frame.time);
+    clock::make_exact(&mut frame.time, local.call(frame.call - 1).time);
     let call = local.call(frame.call);
     torn(&mut call.number);
     begun(frame, call, thread, &frame.time);

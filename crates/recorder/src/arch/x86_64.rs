@@ -3,8 +3,10 @@
 use std::arch::{asm, naked_asm};
 
 use crate::calls::{enter, leave};
+use crate::clock::SECOND;
 use crate::frames::RETURNED;
 use crate::presence::resolve;
+use crate::sends;
 use crate::threads::Local;
 
 /// Arguments that stand in registers.
@@ -17,19 +19,19 @@ pub const RETURN_ADDRESS: u64 = 16;
 
 /// A wrapper, and behind it what the dynamic linker asks.
 macro_rules! stub {
-    ($index:expr) => {
+    ($index:expr, $way:ident) => {
         std::arch::naked_asm!(
             ".cfi_startproc",
             "2:",
             "mov r11d, {index}",
-            "jmp {call}",
+            "jmp {way}",
             ".balign 16, 0xcc",
             "mov edi, {index}",
             "lea rsi, [rip + 2b]",
             "jmp {bind}",
             ".cfi_endproc",
             index = const $index,
-            call = sym $crate::arch::call,
+            way = sym $crate::arch::$way,
             bind = sym $crate::arch::bind,
         )
     };
@@ -115,6 +117,61 @@ pub unsafe extern "C" fn call() {
         enter = sym enter,
         leave = sym leave,
         returned = const RETURNED,
+    )
+}
+
+/// The way of those of C that send and wait, with six arguments at most. All that is done before the function runs is in the way of a
+/// short message: it is less here than on the way of all.
+#[unsafe(naked)]
+pub unsafe extern "C" fn send() {
+    naked_asm!(
+        ".cfi_startproc",
+        "cmp esi, {short}",
+        "ja {call}",
+        "push rbp",
+        ".cfi_def_cfa_offset 16",
+        ".cfi_offset rbp, -16",
+        "mov rbp, rsp",
+        ".cfi_def_cfa_register rbp",
+        "sub rsp, 160",
+        "mov [rbp - 160], rdi",
+        "mov [rbp - 152], rsi",
+        "mov [rbp - 144], rdx",
+        "mov [rbp - 136], rcx",
+        "mov [rbp - 128], r8",
+        "mov [rbp - 120], r9",
+        "mov [rbp - 40], r11d",
+        // The second, before all else: nothing need be kept over that call.
+        "xor edi, edi",
+        "call [rip + {second}]",
+        "mov [rbp - 112], rax",
+        "mov qword ptr [rbp - 104], {to_the_second}",
+        "mov rdi, rsp",
+        "call {enter}",
+        "mov rdi, [rbp - 160]",
+        "mov rsi, [rbp - 152]",
+        "mov rdx, [rbp - 144]",
+        "mov rcx, [rbp - 136]",
+        "mov r8, [rbp - 128]",
+        "mov r9, [rbp - 120]",
+        "call rax",
+        "cmp dword ptr [rbp - 68], 0",
+        "je 2f",
+        "lea rdi, [rbp - 160]",
+        "mov rsi, rax",
+        "call {leave}",
+        "2:",
+        "mov rsp, rbp",
+        "pop rbp",
+        ".cfi_def_cfa rsp, 8",
+        "ret",
+        ".cfi_endproc",
+        short = const sends::SHORT,
+        call = sym call,
+        second = sym SECOND,
+        to_the_second = const record_format::TO_THE_SECOND as i64,
+        enter = sym sends::enter,
+        leave = sym leave,
     )
 }
 
