@@ -85,13 +85,13 @@ def test_the_ready_line_in_each_language(debian_mpi: builds.MpiBuild, tmp_path: 
 def test_a_job_that_dies_says_what_it_printed(mpi_build: builds.MpiBuild) -> None:
     code = "import sys; print('half way'); print('no such file: mesh.dat', file=sys.stderr); sys.exit(3)"
     said = refused(lambda: python(mpi_build, code))
-    assert "the job ended (status 3) before ranks 0, 1 had printed: ready" in said
+    assert "the job ended (status 3) before ranks 0, 1 had printed the line ready" in said
     assert "half way" in said and "no such file: mesh.dat" in said
 
 
 def test_a_rank_that_is_not_ready_in_time_is_named(debian_mpi: builds.MpiBuild) -> None:
     said = refused(lambda: python(debian_mpi, NOT_RANK_1, timeout=3))
-    assert "rank 1 did not print the line ready within 3 s" in said
+    assert "rank 1 had not printed the line ready within 3 s" in said
     assert "already" in said and "timeout=SECONDS" in said
 
 
@@ -114,7 +114,7 @@ def test_the_line_is_found_among_much_output(debian_mpi: builds.MpiBuild) -> Non
     )
     with python(debian_mpi, code, ready="waits", timeout=30) as job:
         assert len(job.output) < 1 << 20
-    assert "did not print the line ready" in refused(lambda: python(debian_mpi, code, timeout=2))
+    assert "had not printed the line ready" in refused(lambda: python(debian_mpi, code, timeout=2))
 
 
 def test_the_environment_and_the_working_directory(

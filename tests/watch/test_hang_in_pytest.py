@@ -26,7 +26,7 @@ def test_a_test_whose_job_hangs_fails_with_the_diagnosis(
         pytester,
         f"""
 def test_it(mpi_job):
-    job = mpi_job({str(hangs)!r}, launcher={str(debian_mpi.mpirun)!r}, hang_after=2)
+    job = mpi_job({str(hangs)!r}, launcher={str(debian_mpi.mpirun)!r}, hang_after=2, ready="ready")
     {waiting}
 """,
         failed=1,
@@ -52,8 +52,14 @@ def test_it(mpi_job, tmp_path):
     job = mpi_job({str(sleeps)!r}, args=["3", "1"], launcher={str(debian_mpich.mpirun)!r}, hang_after=60)
     assert job.wait() == 0
     assert not list(tmp_path.glob("hang/*"))
+
+def test_a_program_that_says_nothing(mpi_job):
+    assert mpi_job("true", launcher={str(debian_mpich.mpirun)!r}, hang_after=60).wait() == 0
+
+def test_a_program_that_fails(mpi_job):
+    assert mpi_job("false", launcher={str(debian_mpich.mpirun)!r}, hang_after=60).wait() == 1
 """,
-        passed=1,
+        passed=3,
     )
 
 

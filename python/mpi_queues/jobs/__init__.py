@@ -39,6 +39,9 @@ from .hanging import Hang, HangWatch
 from .output import Lines, end_of
 from .programs import Path, executable
 
+#: What a rank prints when it is ready.
+READY = "ready"
+
 #: Seconds that a loaded machine may need to start a small job.
 START_TIMEOUT = 60.0
 
@@ -62,7 +65,7 @@ class StartJob(Protocol):
         env: Optional[Mapping[str, Optional[str]]] = None,
         cwd: Optional[Path] = None,
         timeout: float = START_TIMEOUT,
-        ready: str = "ready",
+        ready: Optional[str] = None,
         launcher: Path = "mpirun",
         options: Sequence[str] = (),
         hang_after: Optional[float] = None,
@@ -73,7 +76,8 @@ class StartJob(Protocol):
 
 
 class Job:
-    """An MPI job all of whose ranks have said that they are ready. A context manager: it ends with the ``with``.
+    """An MPI job all of whose ranks have said that they are ready, or have been started (``hang_after``). A context
+    manager: it ends with the ``with``.
 
     Args:
         program: what each rank runs. A name without a slash is searched for in PATH.
@@ -82,11 +86,12 @@ class Job:
         env: variables added to the environment; None takes one away.
         cwd: the working directory of the job; ours where it is None.
         timeout: seconds until all ranks must be ready.
-        ready: the line that a rank prints when it is ready.
+        ready: the line that a rank prints when it is ready: ``ready``, where that is None. With ``hang_after`` None is
+            no line: such a job is there once its ranks are started, and they may be in front of MPI_Init.
         launcher: ``mpirun``, or the path of another one; that of Open MPI 4 or 5, or of MPICH.
         options: further options of the launcher.
-        hang_after: where nothing of the ranks has moved for so many seconds, once they are ready, they are recorded and
-            diagnosed, and the main thread gets an exception, wherever it stands: ``hang_error`` of the diagnosis.
+        hang_after: where nothing of the ranks has moved for so many seconds, once the job is there, they are recorded
+            and diagnosed, and the main thread gets an exception, wherever it stands: ``hang_error`` of the diagnosis.
         hang_directory: where both are written then.
         hang_error: makes that exception of its message.
         late: is called where ranks take too long to be ready, while they are there, with the job.
@@ -108,7 +113,7 @@ class Job:
         env: Optional[Mapping[str, Optional[str]]] = None,
         cwd: Optional[Path] = None,
         timeout: float = START_TIMEOUT,
-        ready: str = "ready",
+        ready: Optional[str] = None,
         launcher: Path = "mpirun",
         options: Sequence[str] = (),
         hang_after: Optional[float] = None,
@@ -132,7 +137,10 @@ class Job:
         #: The launcher's process id, and its status once it has ended, negative for a signal.
         self.launcher_pid = 0
         self.returncode: Optional[int] = None
-        self._ready_line = ready.encode()
+        #: What each rank prints when it is ready; None where that is not waited for.
+        self._ready_line: Optional[bytes] = None
+        if ready is not None or hang_after is None:
+            self._ready_line = (READY if ready is None else ready).encode()
         self._answers = b""
         self._pids: List[int] = []
         self._output: Optional[str] = None
@@ -190,15 +198,12 @@ class Job:
                 break
             missing = _ranks(list(waiting))
             if ended:
-                raise self._failure(f"the job ended ({self._how()}) before {missing} had printed: {self._line()}")
+                raise self._failure(f"the job ended ({self._how()}) before {missing} had {self._said()}")
             if time.monotonic() > deadline:
                 if late is not None:
                     self._pids = [int(file.read_text()) for file in self._files_of_pids() if file.exists()]
                     late(self)
-                raise self._failure(
-                    f"{missing} did not print the line {self._line()} within {timeout:g} s",
-                    help="print it on a line of its own and flush it, or give more time: timeout=SECONDS",
-                )
+                raise self._failure(f"{missing} had not {self._said()} within {timeout:g} s", help=self._help())
             self._hear(0.01)
         self._pids = [int(file.read_text()) for file in self._files_of_pids()]
 
@@ -206,10 +211,24 @@ class Job:
         return [self.directory / f"pid.{rank}" for rank in range(self.ranks)]
 
     def _is_ready(self, rank: int, lines: Lines) -> bool:
+        if self._ready_line is None:
+            return (self.directory / f"pid.{rank}").exists()
         return lines.contain(self._ready_line)
 
-    def _line(self) -> str:
-        return self._ready_line.decode(errors="replace")
+    def _said(self) -> str:
+        """What a rank that is ready has done."""
+        if self._ready_line is None:
+            return "been started"
+        return f"printed the line {self._ready_line.decode(errors='replace')}"
+
+    def _help(self) -> str:
+        more = "give more time: timeout=SECONDS"
+        if self._ready_line is None:
+            return more
+        return (
+            f"print it on a line of its own and flush it, or {more}; for a program that prints none: "
+            "hang_after=SECONDS and job.wait()"
+        )
 
     def _how(self) -> str:
         code = self.returncode or 0
