@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import pwd
 import secrets
@@ -169,13 +170,14 @@ class Slurm:
         """Starts an MPI program on so many nodes (default: one rank each); the number of its job, once all ranks have
         printed ``ready``. Ranks have a low priority: many wait by spinning."""
         command = [str(SPINNING), str(program), *arguments]
+        start = functools.partial(self._run, ["srun", "--mpi=pmix"], command, ranks, environment, nodes or ranks)
         try:
-            return self._run(["srun", "--mpi=pmix"], command, ranks, environment, nodes or ranks)
+            return start()
         except AssertionError as error:
             # A rank of Open MPI 5.0.7 may crash in MPI_Init, where a message comes from one that is through with it.
             if not all(name in str(error) for name in ("ompi_mpi_init", "mca_pml_ob1_recv_frag_callback_match")):
                 raise
-        return self._run(["srun", "--mpi=pmix"], command, ranks, environment, nodes or ranks)
+        return start()
 
     def run_script(
         self, lines: str, ranks: int, environment: Mapping[str, str], output: Path, options: Sequence[str] = ()
