@@ -46,6 +46,19 @@ def test_batch_mode(comms_job: Job) -> None:
     assert "MPI_COMM_SELF" in output.split("(lldb) mpi comms")[1]
 
 
+def test_its_setting_is_the_users_again(comms_job: Job) -> None:
+    output = lldb_batch(
+        "settings set plugin.process.gdb-remote.packet-timeout 7",
+        f"command script import {LLDB_LOADER}",
+        f"mpi attach {comms_job.launcher_pid}",
+        "settings show plugin.process.gdb-remote.packet-timeout",
+        "mpi detach",
+    )
+    assert re.search(r"packet-timeout \(unsigned\) = 7$", output, re.MULTILINE), output
+    assert "attached to ranks 0-1" in output
+    comms_job.assert_running()
+
+
 def test_a_command_that_fails_has_a_status(comms_job: Job) -> None:
     results = lldb.results(
         *lldb.attach(comms_job.pids[0]), "mpi queues", "mpi queues -comm nix", "mpi config timeout 0"

@@ -15,17 +15,11 @@ from . import files as lldb_files
 from .adapter import said
 from .sessions import LldbTarget
 
-# In seconds. lldb waits 6 by itself, and less for most answers: on a busy node its own lldb-server needs longer, and
-# lldb says that it has lost the connection. The time limit of the command line ends both.
-ANSWER_OF_LLDB_SERVER = 120
-
 
 def serve(debugger: Any) -> None:
     """Serves one request."""
     # Attaching and loading return when they are done.
     debugger.SetAsync(False)
-    name = str(debugger.GetInstanceName())
-    lldb.SBDebugger.SetInternalVariable("plugin.process.gdb-remote.packet-timeout", str(ANSWER_OF_LLDB_SERVER), name)
     child.serve(_LldbOpener(debugger))
 
 
