@@ -51,7 +51,8 @@ def test_the_exit_status_is_the_jobs(
     environment: Dict[str, str],
     tmp_path: Path,
 ) -> None:
-    command = [str(build.mpirun), "-n", "2", str(program("status", build)), ends[0], str(ends[1])]
+    # One rank: where one of two is ended by a signal, the launcher of MPICH 4.2.1 has the status 0 or 11, by chance.
+    command = [str(build.mpirun), "-n", "1", str(program("status", build)), ends[0], str(ends[1])]
     without = ran(command, environment)
     assert ran([str(MPI_QUEUES), *run_options(way, library, tmp_path), *command], environment)[0] == without[0]
     if ends[1] == 3:
