@@ -32,11 +32,16 @@ impl Time {
     /// Begins something; `None` where no time is left.
     pub(super) fn spend(&self) -> Option<Spent<'_>> {
         let since = Instant::now();
+        // What is spent takes the lock when it ends: one must not be made before it is known that there is time.
+        self.is_left(since).then(|| Spent { time: self, since })
+    }
+
+    fn is_left(&self, now: Instant) -> bool {
         let mut taken = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if taken.last.is_none_or(|last| since.duration_since(last) > PAUSE) {
+        if taken.last.is_none_or(|last| now.duration_since(last) > PAUSE) {
             taken.sum = Duration::ZERO;
         }
-        (taken.sum < MOST).then_some(Spent { time: self, since })
+        taken.sum < MOST
     }
 }
 
@@ -46,5 +51,25 @@ impl Drop for Spent<'_> {
         let mut taken = self.time.0.lock().unwrap_or_else(PoisonError::into_inner);
         taken.sum += now.duration_since(self.since);
         taken.last = Some(now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn where_no_time_is_left_nothing_begins() {
+        let time = Time(Mutex::new(Taken { sum: MOST, last: Some(Instant::now()) }));
+        assert!(time.spend().is_none());
+        assert!(time.spend().is_none());
+    }
+
+    #[test]
+    fn after_a_pause_there_is_time_again() {
+        let long_ago = Instant::now().checked_sub(2 * PAUSE);
+        let time = Time(Mutex::new(Taken { sum: MOST, last: long_ago }));
+        drop(time.spend().expect("after a pause"));
+        assert!(time.0.lock().unwrap().sum < MOST);
     }
 }
