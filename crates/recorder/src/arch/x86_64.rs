@@ -47,23 +47,46 @@ pub unsafe fn stub_index(code: *const u8) -> u32 {
     unsafe { code.add(2).cast::<u32>().read_unaligned() }
 }
 
+/// Makes the frame below rbp, a [`crate::frames::Frame`], with the arguments that stand in registers.
+macro_rules! frame {
+    () => {
+        concat!(
+            "push rbp\n",
+            ".cfi_def_cfa_offset 16\n",
+            ".cfi_offset rbp, -16\n",
+            "mov rbp, rsp\n",
+            ".cfi_def_cfa_register rbp\n",
+            "sub rsp, 160\n",
+            "mov [rbp - 160], rdi\n",
+            "mov [rbp - 152], rsi\n",
+            "mov [rbp - 144], rdx\n",
+            "mov [rbp - 136], rcx\n",
+            "mov [rbp - 128], r8\n",
+            "mov [rbp - 120], r9\n",
+        )
+    };
+}
+
+/// Gives the function these again.
+macro_rules! given {
+    () => {
+        concat!(
+            "mov rdi, [rbp - 160]\n",
+            "mov rsi, [rbp - 152]\n",
+            "mov rdx, [rbp - 144]\n",
+            "mov rcx, [rbp - 136]\n",
+            "mov r8, [rbp - 128]\n",
+            "mov r9, [rbp - 120]\n",
+        )
+    };
+}
+
 /// The way of all wrappers, whose number is in r11d. The frame below rbp is a [`crate::frames::Frame`].
 #[unsafe(naked)]
 pub unsafe extern "C" fn call() {
     naked_asm!(
         ".cfi_startproc",
-        "push rbp",
-        ".cfi_def_cfa_offset 16",
-        ".cfi_offset rbp, -16",
-        "mov rbp, rsp",
-        ".cfi_def_cfa_register rbp",
-        "sub rsp, 160",
-        "mov [rbp - 160], rdi",
-        "mov [rbp - 152], rsi",
-        "mov [rbp - 144], rdx",
-        "mov [rbp - 136], rcx",
-        "mov [rbp - 128], r8",
-        "mov [rbp - 120], r9",
+        frame!(),
         "mov rdi, rsp",
         "mov esi, r11d",
         "call {enter}",
@@ -72,12 +95,7 @@ pub unsafe extern "C" fn call() {
         "test ecx, ecx",
         "jnz 4f",
         "3:",
-        "mov rdi, [rbp - 160]",
-        "mov rsi, [rbp - 152]",
-        "mov rdx, [rbp - 144]",
-        "mov rcx, [rbp - 136]",
-        "mov r8, [rbp - 128]",
-        "mov r9, [rbp - 120]",
+        given!(),
         "xor eax, eax",
         "call r11",
         "mov ecx, [rbp - 68]",
@@ -128,18 +146,7 @@ pub unsafe extern "C" fn send() {
         ".cfi_startproc",
         "cmp esi, {short}",
         "ja {call}",
-        "push rbp",
-        ".cfi_def_cfa_offset 16",
-        ".cfi_offset rbp, -16",
-        "mov rbp, rsp",
-        ".cfi_def_cfa_register rbp",
-        "sub rsp, 160",
-        "mov [rbp - 160], rdi",
-        "mov [rbp - 152], rsi",
-        "mov [rbp - 144], rdx",
-        "mov [rbp - 136], rcx",
-        "mov [rbp - 128], r8",
-        "mov [rbp - 120], r9",
+        frame!(),
         "mov [rbp - 40], r11d",
         // The second, before all else: nothing need be kept over that call.
         "xor edi, edi",
@@ -148,12 +155,7 @@ pub unsafe extern "C" fn send() {
         "mov qword ptr [rbp - 104], {to_the_second}",
         "mov rdi, rsp",
         "call {enter}",
-        "mov rdi, [rbp - 160]",
-        "mov rsi, [rbp - 152]",
-        "mov rdx, [rbp - 144]",
-        "mov rcx, [rbp - 136]",
-        "mov r8, [rbp - 128]",
-        "mov r9, [rbp - 120]",
+        given!(),
         "call rax",
         "cmp dword ptr [rbp - 68], 0",
         "je 2f",
