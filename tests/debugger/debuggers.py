@@ -17,6 +17,14 @@ LLDB_LOADER = driver.ROOT / "lldb-scripts" / "mpi_queues.py"
 LLDB = "lldb-19"
 
 
+def slow_server(directory: pathlib.Path) -> Dict[str, str]:
+    """The environment in which lldb's own server takes longer for its first answer than lldb waits by itself."""
+    program = directory / "lldb-server"
+    program.write_text('#!/bin/sh\nsleep 7\nexec /usr/bin/lldb-server-19 "$@"\n')
+    program.chmod(0o755)
+    return {"LLDB_DEBUGSERVER_PATH": str(program)}
+
+
 class Gdb:
     """gdb in batch mode."""
 

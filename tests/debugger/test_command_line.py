@@ -13,6 +13,7 @@ import time
 from typing import Dict, List
 
 import pytest
+from debuggers import slow_server
 from mpi_queues.system import advice
 from support import processes
 from support.cli import mpi_queues, pid_options
@@ -113,11 +114,8 @@ def test_several_processes_at_once(reader: str, comms_job: Job) -> None:
 
 
 def test_a_slow_server_of_lldb_is_waited_for(comms_job: Job, tmp_path: pathlib.Path) -> None:
-    server = tmp_path / "lldb-server"
-    server.write_text('#!/bin/sh\nsleep 7\nexec /usr/bin/lldb-server-19 "$@"\n')
-    server.chmod(0o755)
-    environment = {"LLDB_DEBUGSERVER_PATH": str(server)}
-    result = mpi_queues("show", *pid_options(comms_job.pids[:1]), "--via", "lldb", environment=environment)
+    options = ["show", *pid_options(comms_job.pids[:1]), "--via", "lldb"]
+    result = mpi_queues(*options, environment=slow_server(tmp_path))
     assert result.status == 0, str(result)
     assert_left_running(comms_job)
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List
 
 import pytest
-from debuggers import LLDB, LLDB_LOADER, Lldb
+from debuggers import LLDB, LLDB_LOADER, Lldb, slow_server
 from driver import Terminal
 from support import builds, processes
 from support.builds import MpiBuild, compile_alone
@@ -129,6 +129,18 @@ def test_some_ranks_of_a_launch(mpir_mpi: MpiBuild, place: Place) -> None:
     assert table.count("target #1 *") == 1 and "target #2" not in table
     place.await_files("rank.0", "rank.1", "rank.2")
     finishes(place, 3)
+
+
+def test_a_slow_server_of_lldb_is_waited_for(mpir_mpi: MpiBuild, place: Place) -> None:
+    said, setting = lldb.run(
+        launch(mpir_mpi, place, ranks=1),
+        "settings show plugin.process.gdb-remote.packet-timeout",
+        environment={**place.environment, **slow_server(place.directory)},
+    )
+    assert "has started rank 0" in said, said
+    assert setting.endswith(" = 5\n"), setting
+    place.await_files("rank.0")
+    finishes(place, 1)
 
 
 def test_launchers_that_are_scripts(mpir_mpi: MpiBuild, place: Place) -> None:

@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Dict, List, Optional, Tuple
 
 import lldb
 
 from ..debuggers.mapped_images import Files, Image, Mistaken
 from ..debuggers.running_files import RunningFiles, executable_path
 from ..system.paths import shown
-
-#: For how long lldb waits for an answer of its own lldb-server: 5 seconds by itself. On a busy node that is too short,
-#: and lldb says that it has lost the connection, or reads half of a process.
-_SETTING = "plugin.process.gdb-remote.packet-timeout"
-_SECONDS = 120
+from . import settings
 
 
 def attach(debugger: Any, pid: int) -> Tuple[Any, Any, Any]:
@@ -31,26 +26,12 @@ def attach(debugger: Any, pid: int) -> Tuple[Any, Any, Any]:
             # lldb looks for the program that the process is said to run, and would take what stands there now.
             module.SetPlatformFileSpec(file_spec(path))
     error = lldb.SBError()
-    with _patience(debugger):
+    with settings.patient(debugger):
         process = target.AttachToProcessWithID(lldb.SBListener(), pid, error)
     if error.Success() and process.IsValid():
         files.forget()
         mend(target, files)
     return target, process, error
-
-
-@contextlib.contextmanager
-def _patience(debugger: Any) -> Iterator[None]:
-    """A process keeps what the setting is when it is attached to; the setting itself is the user's."""
-    name = debugger.GetInstanceName()
-    before = str(lldb.SBDebugger.GetInternalVariableValue(_SETTING, name).GetStringAtIndex(0) or "")
-    seconds = max(_SECONDS, int(before)) if before.isdecimal() else _SECONDS
-    lldb.SBDebugger.SetInternalVariable(_SETTING, str(seconds), name)
-    try:
-        yield
-    finally:
-        if before:
-            lldb.SBDebugger.SetInternalVariable(_SETTING, before, name)
 
 
 def mistaken(target: Any, files: Files) -> List[Mistaken]:

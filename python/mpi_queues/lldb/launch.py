@@ -16,6 +16,7 @@ from ..debuggers import base
 from ..debuggers.waiting_program import WaitingProgram
 from ..errors import UserError
 from ..launchers.appearing import Appearing
+from . import settings
 from .adapter import ALIVE, STOPPED, said
 
 #: lldb's settings that decide where a launcher stops and which of its processes lldb follows.
@@ -61,7 +62,7 @@ class Launch:
             # Each step below returns when the launcher has stopped, and lldb shows nothing of these stops.
             self._debugger.SetAsync(False)
             waiting = self._start(program, arguments)
-            with self._settings(), self._stopped_when_ranks_appear(waiting.pid):
+            with settings.changed(self._debugger, _SETTINGS), self._stopped_when_ranks_appear(waiting.pid):
                 reached = self._run(waiting)
             self._quiet_signals()
         except BaseException:
@@ -88,7 +89,8 @@ class Launch:
     def _run(self, waiting: WaitingProgram) -> bool:
         """Runs it to MPIR_Breakpoint, or until its ranks are there without; whether it is at MPIR_Breakpoint."""
         error = lldb.SBError()
-        process = self.target.AttachToProcessWithID(lldb.SBListener(), waiting.pid, error)
+        with settings.patient(self._debugger):
+            process = self.target.AttachToProcessWithID(lldb.SBListener(), waiting.pid, error)
         if error.Fail() or process.GetState() not in STOPPED:
             self._ended(waiting)
             raise UserError(
@@ -163,21 +165,6 @@ class Launch:
             yield
         finally:
             appearing.end()
-
-    @contextlib.contextmanager
-    def _settings(self) -> Iterator[None]:
-        instance = self._debugger.GetInstanceName()
-        before: Dict[str, List[str]] = {}
-        for name, value in _SETTINGS.items():
-            found = lldb.SBDebugger.GetInternalVariableValue(name, instance)
-            before[name] = [found.GetStringAtIndex(index) for index in range(found.GetSize())]
-            lldb.SBDebugger.SetInternalVariable(name, value, instance)
-        try:
-            yield
-        finally:
-            for name, values in before.items():
-                if values:
-                    lldb.SBDebugger.SetInternalVariable(name, values[0], instance)
 
     def _quiet_signals(self) -> None:
         """Signals by which a launcher lives neither stop it nor are told."""
