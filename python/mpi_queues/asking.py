@@ -15,6 +15,7 @@ from .debuggers.asked import Answer, DebuggedTarget, Progress, Unreadable
 from .errors import UserError, as_user_error
 from .launchers.model import JobWorld
 from .native import reading
+from .nodes import reading as nodes
 from .report import progress
 from .request import AUTO, NATIVE, Request
 from .system import processes
@@ -214,6 +215,10 @@ def facts(
     ``replay`` asks a recorded process for the same as ``request`` does a debugger.
     """
     answers, failures = ask(wanted, request)
+    # Of a launcher's ranks elsewhere each has been refused.
+    failures += [
+        nodes.not_asked(target.label) for target in wanted if isinstance(target, NodesTarget) and not target.elsewhere
+    ]
     found: List[Tuple[str, Any]] = []
     for answer in answers:
         try:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -290,3 +291,22 @@ def test_a_closed_pipe_is_not_an_error_message() -> None:
     command = f"{sys.executable} -m mpi_queues.cli layouts show openmpi-4.1 | head -c 10"
     run = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert run.stderr == ""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["show", "--compare"],
+        ["layouts", "check"],
+        ["show", "--source", "recorder"],
+        ["show", "--layouts", str(PROJECT / "layouts" / "openmpi-5.0.json")],
+        ["diagnose", "--via", "gdb"],
+        ["record", "-o", "hang", "--layouts", str(PROJECT / "layouts" / "openmpi-5.0.json")],
+    ],
+    ids=" ".join,
+)
+def test_what_agents_cannot_do_is_refused(words: List[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main([*words, "--job", "hosts:localhost"]) == 3
+    said = capsys.readouterr()
+    assert said.out == ""
+    assert re.fullmatch(r"mpi-queues: hosts:localhost: agents .*\n(type|leave out) .*--.*\n", said.err), said.err

@@ -31,10 +31,10 @@ def add_commands(commands: Any, add_target: Callable[[argparse.ArgumentParser], 
         "layouts and stacks. The contents of messages are not in it. Every command that reads processes\n"
         "reads such files, too (--recording).",
         epilog="examples:\n"
-        "  mpi-queues record $(pgrep -f my_solver | sed s/^/--pid=/) -o hang.mpirec\n"
+        "  mpi-queues record --job mpirun -o hang.mpirec\n"
         "  mpi-queues show --recording hang.mpirec\n"
         "  mpi-queues record --job slurm:1234 -o DIR    one file a node, in DIR on the node\n"
-        "  mpi-queues record --job mpirun -o FILE    ranks on other hosts: in FILE.nodes there",
+        "  the first, where ranks are on other hosts: theirs in hang.mpirec.nodes there",
     )
     add_target(parser)
     parser.add_argument(
@@ -111,6 +111,7 @@ def _record_here(wanted: Sequence[targets.Target], options: argparse.Namespace) 
 
 def _record_on_nodes(target: targets.NodesTarget, output: str, options: argparse.Namespace) -> int:
     """Each node keeps its file: what a hung job of a thousand nodes has goes through no login node."""
+    nodes.check(target.job, requested(options))
     directory = os.path.abspath(output)
     files, problems, failures = nodes.record(target.job, directory, options.timeout, progress.of_nodes(), target.engine)
     if not files:

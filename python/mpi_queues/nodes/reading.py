@@ -123,7 +123,7 @@ def read(
     Raises:
         UserError: where the job or its nodes are not to be reached, or this cannot be asked of agents.
     """
-    _check(job, request)
+    check(job, request)
     opened = _open(job, engine)
     if not opened.gathering.is_asked:
         opened.ranks = None
@@ -241,16 +241,22 @@ def fetching(job: str, file: NodeRecording) -> str:
     return _open(job).gathering.engine.fetching(file.node, file.path)
 
 
-def _check(job: str, request: Request) -> None:
+def not_asked(job: str) -> UserError:
+    """That layouts and plug-ins are compared on one machine only."""
+    return UserError(
+        f"{job}: agents are not asked for layouts or plug-ins",
+        help="type the same on a node of the job, with --pid PID",
+        kind="not_over_nodes",
+    )
+
+
+def check(job: str, request: Request) -> None:
+    """Raises UserError where something is asked for that agents cannot do."""
     if request.action not in ("read", "stacks", "handles") or (request.wanted and request.action != "handles"):
+        raise not_asked(job)
+    if request.source not in ("auto", "builtin") or request.via not in (AUTO, NATIVE) or request.layouts is not None:
         raise UserError(
-            f"{job}: layouts and plug-ins are not asked of many nodes",
-            help="type on a node of the job the same with --pid PID",
-            kind="not_over_nodes",
-        )
-    if request.source == "plugin" or request.via not in (AUTO, NATIVE):
-        raise UserError(
-            f"{job}: agents read with the built-in reader, without plug-ins and without debuggers",
-            help="leave out --source and --via",
+            f"{job}: agents have the built-in reader and its own layouts, and no debugger",
+            help="leave out --source, --via and --layouts",
             kind="not_over_nodes",
         )
