@@ -34,8 +34,8 @@ def attach(
 
     Args:
         pid: a process id, or several.
-        job: all ranks of a job on this machine, by the process id of its launcher (or of anything of the job), or by
-            the launcher's name. They are stopped together, so that what their queues say fits together; a rank that
+        job: all ranks of a job whose launcher runs on this machine, by its process id (or that of anything of the job),
+            or by its name. They are stopped together, so that what their queues say fits together; a rank that
             cannot be read is a process with its ``problems``. Or its ranks on all its nodes: ``"slurm:1234"``,
             ``"flux:ID"``, ``"hosts:NODESET"``.
         via: what reads: ``native`` (no debugger), ``gdb``, ``lldb``; ``auto``: a debugger only where it must be one.

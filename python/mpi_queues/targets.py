@@ -210,8 +210,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         "--job",
         action=_Append,
         metavar="JOB",
-        help="all ranks of a job on this machine: process id or name of its launcher (see: mpi-queues ranks); or on "
-        "all its nodes: slurm:JOBID, slurm:JOBID.STEP, flux:JOBID, hosts:NODESET",
+        help="all ranks of a job: process id or name of its launcher on this machine (see: mpi-queues ranks), or "
+        "slurm:JOBID, slurm:JOBID.STEP, flux:JOBID, hosts:NODESET",
     )
     add_engine(group)
     group.add_argument(

@@ -118,7 +118,7 @@ def parser() -> argparse.ArgumentParser:
         "received.",
         epilog="examples:\n  mpi-queues ranks\n  mpi-queues diagnose --job mpirun\n"
         "  mpi-queues show --job mpirun --by difference\n\n"
-        "Inside gdb: mpi-queues init gdb",
+        "To have the commands in gdb, type here: mpi-queues init gdb --write; and then in gdb: mpi diagnose",
     )
     whole.add_argument("--version", action=VersionAction, help="the version of each part")
     commands = whole.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
@@ -149,7 +149,7 @@ def _add_show(commands: Any) -> None:
         "  mpi-queues show --job mpirun --by difference\n"
         "  mpi-queues show --job 4242 --by communicator\n"
         "  mpi-queues show --pid 4242\n"
-        "  mpi-queues show $(pgrep -f my_solver | sed s/^/--pid=/) --comm halo\n"
+        "  mpi-queues show $(pgrep -x my_solver | sed s/^/--pid=/) --comm halo\n"
         "  mpi-queues show --core core.4242 --exe ./my_solver\n"
         "  mpi-queues show --pid 4242 --format json | jq '.processes[].communicators[].name'",
     )

@@ -40,8 +40,9 @@ def add_command(commands: Any) -> None:
         "diagnose",
         help="why is it stuck: the cause, the ranks, the calls with file and line",
         description="Says why an MPI job is stuck: who waits for whom and where, which messages do not fit their\n"
-        "receives, which ranks are in another collective or nowhere near it; or that nobody is stuck. Live processes\n"
-        "in which a deadlock is suspected run on for half a second and are read again: what moves is not stuck.\n"
+        "receives, which ranks are in another collective or nowhere near it; or that nobody is stuck.\n"
+        "Where one look finds or suspects a deadlock, or finds an odd rank, live processes run on for\n"
+        "half a second and are read again: what moves is not stuck.\n"
         "The exit status is 0 also where a deadlock is found.",
         epilog="examples:\n"
         "  mpi-queues diagnose --job mpirun\n"

@@ -28,8 +28,8 @@ def add_command(commands: Any) -> None:
         "init",
         help="the line for ~/.gdbinit or ~/.lldbinit; the program for nodes without Python",
         description="Prints the line that makes a debugger know the mpi commands; --write adds it to the debugger's\n"
-        "start-up file. For agent: the path of mpi-queues-agent, one static program, which reads the ranks of a\n"
-        "node that has neither Python nor a debugger.",
+        "start-up file. For agent: the path of mpi-queues-agent, one static program,\n"
+        "which reads the ranks of a node that has neither Python nor a debugger.",
         epilog="examples:\n  mpi-queues init gdb\n  mpi-queues init lldb --write\n"
         "  scp $(mpi-queues init agent) node7:",
     )

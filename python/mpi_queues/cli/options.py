@@ -25,7 +25,8 @@ def add_source(parser: argparse.ArgumentParser) -> None:
         type=_source,
         default="auto",
         metavar="SOURCE",
-        help="who reads: auto, builtin, plugin or plugin=PATH (default: auto, the built-in reader)",
+        help="who reads: auto, builtin, recorder, plugin or plugin=PATH (default: auto, the built-in reader, and the "
+        "flight recorder where it reads no queues)",
     )
 
 
