@@ -113,8 +113,8 @@ def test_a_job_of_srun_that_ends_has_its_own_status(slurm: Slurm, debian_mpi: Mp
 #: As docs/watch.md has it.
 SCRIPT = """\
 {command} &
-trap 'kill -{name} %1' {name}
-wait; wait
+trap 'kill -{name} $!' {name}
+wait $!; wait $!
 """
 
 
