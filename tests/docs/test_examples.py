@@ -220,6 +220,11 @@ def test_each_command_on_the_pages_is_one(monkeypatch: pytest.MonkeyPatch) -> No
     assert wrong == []
 
 
+def test_each_block_says_what_it_is() -> None:
+    nameless = [f"{block.page}:{block.line}" for blocks in PAGES.values() for block in blocks if not block.language]
+    assert nameless == []
+
+
 def test_targets_of_make_on_the_pages_are_there() -> None:
     there = set(re.findall(r"^([a-z-]+):", (PROJECT / "Makefile").read_text(), re.MULTILINE))
     named = {

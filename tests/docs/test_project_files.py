@@ -49,6 +49,25 @@ def test_the_hooks_of_pre_commit_are_what_lint_does() -> None:
     assert [" ".join(sorted(line.split())) for line in commands_of_hooks()] == lint
 
 
+def test_the_rules_are_looked_at_for_both_languages() -> None:
+    """The rules of prose are about Rust, too."""
+    hook = (PROJECT / ".pre-commit-config.yaml").read_text().partition("- id: rules\n")[2]
+    assert "types_or: [python, rust]\n" in hook.partition("- id: ")[0]
+
+
+def test_the_map_says_which_crate_uses_which() -> None:
+    rows = re.findall(r"^\| `([a-z-]+)` \| .* \|([^|]*)\|$", (PROJECT / "ARCHITECTURE.md").read_text(), re.MULTILINE)
+    said = {name: re.findall(r"`([a-z-]+)`", uses) for name, uses in rows}
+    # In words: a build's and all.
+    del said["recorder"], said["fuzz"]
+    ours = {path.name for path in (PROJECT / "crates").iterdir() if path.is_dir()}
+    assert ours == {*said, "recorder", "fuzz"}
+    for name, uses in said.items():
+        manifest = (PROJECT / "crates" / name / "Cargo.toml").read_text()
+        needs = manifest.partition("\n[dependencies]\n")[2].partition("\n[")[0]
+        assert uses == sorted(ours.intersection(re.findall(r"^([a-z-]+)\b", needs, re.MULTILINE))), name
+
+
 def test_the_version_is_the_same_everywhere() -> None:
     said = re.search(r"^version: (.*)$", (PROJECT / "CITATION.cff").read_text(), re.MULTILINE)
     assert said is not None and said[1] == mpi_queues.__version__
