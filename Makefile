@@ -57,7 +57,7 @@ ISSUE_FORMS := $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml
 # All but the Python module, which has none: they need no libpython.
 CORE_TESTS := cargo test --workspace --exclude mpi-queues --features mpi-queues-model/schema
 
-RUST_SOURCES := $(shell find src crates layouts -type f \( -name '*.rs' -o -name '*.json' \) 2>/dev/null)
+RUST_SOURCES := $(shell find src crates layouts -type f \( -name '*.rs' -o -name '*.json' -o -name '*.txt' -o -name Cargo.toml \) 2>/dev/null)
 
 # The wheel has it there.
 AGENT := python/mpi_queues/bin/mpi-queues-agent
@@ -143,7 +143,7 @@ fuzz: build
 	@tools/fuzz $(FUZZ)
 
 audit: .venv/.tools
-	@tools/audit $(DEV_TOOLS) $(DOC_TOOLS)
+	@tools/audit $(DEV_TOOLS) $(DOC_TOOLS) $(RELEASE_TOOLS)
 
 sanitize: build recorder
 	@tools/install-missing sanitize
@@ -160,7 +160,7 @@ $(AGENT): .venv/.tools tools/build-agent Cargo.toml Cargo.lock $(RUST_SOURCES)
 
 recorder: $(RECORDER)
 
-$(RECORDER): .venv/.tools tools/build-recorder Cargo.toml Cargo.lock $(RUST_SOURCES) crates/functions/src/functions.txt
+$(RECORDER): .venv/.tools tools/build-recorder Cargo.toml Cargo.lock $(RUST_SOURCES)
 	@tools/build-recorder
 
 wheel: build agent recorder
