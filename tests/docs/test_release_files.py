@@ -18,7 +18,12 @@ from support.paths import PROJECT
 
 VERSION = mpi_queues.__version__
 #: What the tool reads.
-_FILES = ["Cargo.toml", "pyproject.toml", "CITATION.cff", "CHANGELOG.md", "packaging"]
+_FILES = ["Cargo.toml", "pyproject.toml", "CITATION.cff", "CHANGELOG.md", "README.md", "packaging"]
+
+
+#: What keeps the page of the project from being that of a release.
+_NONE_YET = "no release on a package index"
+README = (PROJECT / "README.md").read_text().splitlines(keepends=True)
 
 
 def of_project(name: str) -> str:
@@ -89,6 +94,7 @@ def tree(tmp_path: Path) -> Path:
         else:
             shutil.copy(PROJECT / name, root / name)
     edit(root / "CHANGELOG.md", r"^## .*$", f"## {VERSION} (2031-02-03)")
+    (root / "README.md").write_text("".join(text for text in README if _NONE_YET not in text))
     git(root, "init", "--quiet")
     commit(root)
     return root
@@ -122,7 +128,7 @@ def test_a_tree_that_agrees_can_be_released(tree: Path) -> None:
     (tree / ".git" / "info" / "exclude").write_text("dist\n")
     none = told(tree, "--next")
     assert none.returncode == 1 and none.stderr.count("type:  rm -rf dist && make wheels sdist\n") == 3
-    for name in (".tar.gz", "-cp39-abi3-linux_x86_64.whl", "-cp39-abi3-linux_aarch64.whl"):
+    for name in (".tar.gz", "-cp39-abi3-manylinux_2_17_x86_64.whl", "-cp39-abi3-manylinux_2_17_aarch64.whl"):
         (dist / f"mpi_queues-{VERSION}{name}").write_bytes(b"an archive")
     said = told(tree, "--next", "--tag", f"v{VERSION}").stdout
     assert f"git tag -a v{VERSION}" in said and f"git push origin v{VERSION}" in said
@@ -170,6 +176,7 @@ CHANGES: List[Any] = [
         lambda tree: edit(tree / "CITATION.cff", "^type:", "date-released: 2030-01-01\ntype:"),
         "date-released is not 2031-02-03",
     ),
+    (lambda tree: (tree / "README.md").write_text("".join(README)), "README.md: it says that there is no release yet"),
     (lambda tree: edit(tree / "pyproject.toml", "^dynamic = .*$", 'version = "1"'), "the version must be dynamic"),
     (lambda tree: (tree / "forgotten.txt").write_text("text"), "not committed: forgotten.txt"),
     (tag_another, "which is not this commit"),
@@ -180,7 +187,7 @@ CHANGES: List[Any] = [
 @pytest.mark.parametrize(("change", "sentence"), CHANGES, ids=[sentence for _, sentence in CHANGES])
 def test_what_is_in_the_way_is_said(tree: Path, change: Callable[[Path], None], sentence: str) -> None:
     change(tree)
-    if sentence.startswith(("CITATION", "recipe", "package", "the newest", "date", "the version")):
+    if sentence.startswith(("CITATION", "recipe", "package", "the newest", "date", "the version", "README")):
         commit(tree)
     options = ["--tag", "v0.0.0"] if change is change_nothing else []
     done = told(tree, *options)
