@@ -54,6 +54,9 @@ PYTEST_ALL := $(PYTEST) --numprocesses $(WORKERS) --dist worksteal
 WORKFLOWS := $(wildcard .github/workflows/*.yml)
 ISSUE_FORMS := $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
 
+# With the program of `make fuzz`, but without libFuzzer itself, which only linking needs.
+CLIPPY := env CUSTOM_LIBFUZZER_PATH=./libfuzzer cargo clippy --workspace --all-targets --features mpi-queues-fuzz/libfuzzer -- -D warnings
+
 # All but the Python module, which has none: they need no libpython.
 CORE_TESTS := cargo test --workspace --exclude mpi-queues --features mpi-queues-model/schema
 
@@ -102,7 +105,7 @@ test-packages:
 lint: build
 	@tools/install-missing lint
 	cargo fmt --check
-	@tools/step "clippy" cargo clippy --workspace --all-targets -- -D warnings
+	@tools/step "clippy" $(CLIPPY)
 	.venv/bin/ruff check --quiet .
 	.venv/bin/ruff format --quiet --check .
 	.venv/bin/mypy python/mpi_queues

@@ -47,6 +47,7 @@ pub const TARGETS: &[FuzzTarget] = &[
     FuzzTarget { name: "snapshot", run: targets::snapshot::run, seeds: targets::snapshot::seeds, longest: 16_384 },
     FuzzTarget { name: "layouts", run: targets::layouts::run, seeds: targets::layouts::seeds, longest: 16_384 },
     FuzzTarget { name: "core-file", run: targets::cores::run, seeds: targets::cores::seeds, longest: 4096 },
+    FuzzTarget { name: "core-packed", run: targets::cores::packed, seeds: targets::cores::packed_seeds, longest: 4096 },
     FuzzTarget { name: "elf", run: targets::elf::run, seeds: targets::elf::seeds, longest: 16_384 },
     FuzzTarget { name: "dwarf-lines", run: targets::dwarf::lines, seeds: targets::dwarf::seeds, longest: 256 },
     FuzzTarget {
@@ -58,6 +59,7 @@ pub const TARGETS: &[FuzzTarget] = &[
     FuzzTarget { name: "dwarf-layouts", run: targets::dwarf::layouts, seeds: targets::dwarf::seeds, longest: 256 },
     FuzzTarget { name: "unwind", run: targets::unwind::run, seeds: targets::unwind::seeds, longest: 512 },
     FuzzTarget { name: "process-table", run: targets::tables::run, seeds: targets::tables::seeds, longest: 400 },
+    FuzzTarget { name: "mpi2dd", run: targets::mpi2dd::run, seeds: targets::mpi2dd::seeds, longest: 400 },
     FuzzTarget { name: "sources", run: targets::sources::run, seeds: targets::sources::seeds, longest: 2048 },
 ];
 

@@ -6,6 +6,7 @@ pub mod dwarf;
 pub mod elf;
 pub mod history;
 pub mod layouts;
+pub mod mpi2dd;
 pub mod mpich;
 pub mod networks;
 pub mod openmpi;

@@ -6,6 +6,7 @@ use proptest::prelude::{ProptestConfig, any};
 use target::TargetAbi;
 use target::address::TargetAddr;
 
+use super::damage::fuzz;
 use super::job::{job, pointing, special, worlds};
 use super::support::{ABIS, DIRECTORY, EXECUTABLE, METADIRECTORY, Machine, Maker};
 
@@ -275,31 +276,7 @@ proptest::proptest! {
 
     /// Whatever single bytes and words of the job's processes become, the walk ends with a bounded answer.
     #[test]
-    fn any_damage_is_survived(
-        which in 0..4_usize,
-        start in proptest::sample::select(vec![1, 2, 3, 5, 10]),
-        pieces in proptest::collection::vec(any::<(u8, u32, u64)>(), 1..40),
-    ) {
-        let mut machine = job(ABIS[which]);
-        for (pid, at, value) in pieces {
-            let count = machine.processes.len();
-            let target = machine.processes.values_mut().nth(usize::from(pid) % count).unwrap();
-            let mut segments: Vec<_> = target.segments_mut().map(|(_, bytes)| bytes).filter(|bytes| !bytes.is_empty()).collect();
-            let segment = usize::try_from(at % 2).unwrap() % segments.len();
-            let bytes = &mut segments[segment];
-            // Addresses that lead somewhere do more harm than any others.
-            let value = if value % 3 == 0 { 0x10_0000 + value % 512 } else { value };
-            let from = usize::try_from(at / 2).unwrap() % bytes.len();
-            let len = [1, 4, 8][usize::try_from(value % 3).unwrap()].min(bytes.len() - from);
-            bytes[from..from + len].copy_from_slice(&value.to_le_bytes()[..len]);
-        }
-        if let Ok(Some(report)) = walk(&machine, start) {
-            proptest::prop_assert!(report.problems.len() <= 101);
-            proptest::prop_assert!(report.directories.len() <= 4096);
-            proptest::prop_assert!(machine.opened.borrow().len() < 20_000);
-            for text in &report.problems {
-                proptest::prop_assert!(!text.chars().any(char::is_control), "{text:?}");
-            }
-        }
+    fn any_damage_is_survived(data in proptest::collection::vec(any::<u8>(), 1..520)) {
+        fuzz(&data);
     }
 }
