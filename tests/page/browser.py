@@ -56,8 +56,8 @@ class Chromium(Page):
             message: Dict[str, Any] = json.loads(entry["message"])["message"]
             if message["method"] == "Network.requestWillBeSent":
                 url, of = message["params"]["request"]["url"], message["params"]["documentURL"]
-                # Not the browser's own pages.
-                if not of.startswith("chrome:") and not url.startswith(("file:", "data:", "blob:")):
+                # Not the browser's own pages (chrome://new-tab-page, and what that has in it: chrome-untrusted://).
+                if not of.startswith(("chrome:", "chrome-")) and not url.startswith(("file:", "data:", "blob:")):
                     found.append(url)
         return found
 

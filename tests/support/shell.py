@@ -77,7 +77,12 @@ class Shell:
                 return
             # Whoever is on the way has come at a later look.
             again = self.has_job and "mpi-queues" in command
-            assert again and time.monotonic() < deadline, f"$ {command}\nsays:\n{said}\nthe page says:\n{shown}"
+            told = f"$ {command}\nsays:\n{said}\nthe page says:\n{shown}"
+            assert again and time.monotonic() < deadline, f"{told}\nthe job says:\n{self._of_the_job()}"
+
+    def _of_the_job(self) -> str:
+        output = self.place / "job.output"
+        return output.read_text(errors="replace") if output.exists() else "nothing"
 
     def _say(self, line: str) -> str:
         assert self._bash.stdin is not None and self._bash.stdout is not None
