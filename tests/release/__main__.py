@@ -13,15 +13,18 @@ import pathlib
 import platform
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 from typing import Iterable
 
-from release import foreign, fresh, newcomer, recipe, sdist, wheels
+from release import foreign, fresh, newcomer, older, recipe, sdist, wheels
 from release.roots import Failed, say
 
+#: A wheel that any Python from 3.9 and any Linux takes, for a machine.
+_WHEEL = "*-cp39-abi3-manylinux*_{}.whl"
 #: What dist/ has of a release, one of each.
-_ARCHIVES = ("*_x86_64.whl", "*_aarch64.whl", "*.tar.gz")
+_ARCHIVES = (_WHEEL.format("x86_64"), _WHEEL.format("aarch64"), "*.tar.gz")
 _DIST = pathlib.Path(__file__).resolve().parents[2] / "dist"
 
 
@@ -33,7 +36,7 @@ def main() -> int:
         "--suite",
         action="append",
         metavar="NAME",
-        help="only this Debian release (or aarch64, of wheels); again for more",
+        help="only this Debian release (of wheels also xenial, aarch64); again for more",
     )
     parser.add_argument("--kind", action="append", choices=list(fresh.KINDS), help="of fresh: only as this person")
     parser.add_argument(
@@ -63,6 +66,9 @@ def _in_roots(options: argparse.Namespace) -> int:
         raise Failed(f"missing: {' '.join(missing)}; as root, type:  tools/install-missing release")
     if os.geteuid() != 0:
         raise Failed("roots of Debian releases are made by root; as root, type:  make release-check")
+    kind = subprocess.run(["stat", "--file-system", "--format=%T", options.directory], capture_output=True, text=True)
+    if kind.stdout.strip() == "overlayfs":
+        raise Failed(f"{options.directory} is a layer over others, and roots cannot be; name another with --directory")
     # Ended from outside, it removes its roots as well.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     directory = pathlib.Path(tempfile.mkdtemp(prefix="mpi-queues-release-", dir=options.directory))
@@ -74,10 +80,12 @@ def _in_roots(options: argparse.Namespace) -> int:
 
 def _check(options: argparse.Namespace, directory: pathlib.Path) -> int:
     modules = {"wheels": wheels, "sdist": sdist, "newcomer": newcomer, "fresh": fresh}
-    further = [foreign.MACHINE] if options.what == "wheels" else []
+    further = [older.SUITE, foreign.MACHINE] if options.what == "wheels" else []
     for suite in options.suite or [*modules[options.what].SUITES, *further]:
-        if suite in further:
-            _tell(suite, foreign.check(_one(f"*_{suite}.whl"), directory / suite))
+        if suite == older.SUITE and further:
+            _tell(suite, older.check(_own_wheel(), directory / suite))
+        elif suite in further:
+            _tell(suite, foreign.check(_one(_WHEEL.format(suite)), directory / suite))
         elif options.what == "fresh":
             _tell(suite, fresh.check(suite, directory, options.kind or list(fresh.KINDS), options.make or ["demo"]))
         elif options.what == "newcomer":
@@ -96,7 +104,7 @@ def _check(options: argparse.Namespace, directory: pathlib.Path) -> int:
 
 
 def _own_wheel() -> pathlib.Path:
-    return _one(f"*_{platform.machine()}.whl")
+    return _one(_WHEEL.format(platform.machine()))
 
 
 def _one(pattern: str) -> pathlib.Path:

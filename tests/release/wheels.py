@@ -19,7 +19,7 @@ PROJECT = pathlib.Path(__file__).resolve().parents[2]
 SUITES = ("bullseye", "bookworm", "trixie")
 _PACKAGES = ["python3-venv", "openmpi-bin", "libopenmpi-dev", "gcc", "libc6-dev", "gdb", "man-db", "ca-certificates"]
 
-_MPI_QUEUES = "/opt/mpi-queues/bin/mpi-queues"
+MPI_QUEUES = "/opt/mpi-queues/bin/mpi-queues"
 #: What is said of docs/examples/heat.c, which hangs at once.
 DIAGNOSED = r"^Deadlock: ranks 0 and 1 wait for one another \(MPI_Send, MPI_Send\); MPI_Send at heat\.c:\d+"
 
@@ -39,7 +39,7 @@ def check(wheel: pathlib.Path, suite: str, directory: pathlib.Path) -> Iterator[
         machine.run("python3 -m venv /opt/mpi-queues")
         machine.run(f"/opt/mpi-queues/bin/pip install --no-index /wheels/{wheel.name}")
         yield f"an environment and pip install: {time.monotonic() - begun:.0f} s"
-        for part in (_parts, _manual, _diagnoses, _recorder, _inside_gdb):
+        for part in (parts, _manual, _diagnoses, _recorder, _inside_gdb):
             yield from part(machine)
 
 
@@ -51,9 +51,10 @@ def expect(said: str, pattern: str, what: str) -> str:
     return found[0]
 
 
-def _parts(machine: Machine) -> List[str]:
-    libc = machine.run("ldd --version 2>&1 | sed -n 1p; python3 --version").split("\n")
-    said = machine.run(f"{_MPI_QUEUES} --version")
+def parts(machine: Machine) -> List[str]:
+    """What it says that it is made of, and where it runs."""
+    libc = machine.run("ldd --version 2>&1 | sed -n 1p; /opt/mpi-queues/bin/python --version").split("\n")
+    said = machine.run(f"{MPI_QUEUES} --version")
     version = expect(said, r"^mpi-queues (\d\S*)$", "--version").split()[1]
     for part in (f"core: {version}, JSON ", r"layouts: \d+ profiles: ", f"agent: {version}, ", "recorder: /opt/"):
         expect(said, f"^{part}", "--version")
@@ -65,17 +66,17 @@ def _diagnoses(machine: Machine) -> List[str]:
     machine.run("mpicc -g -O1 -o heat heat.c", directory="/job")
     said = machine.run(
         "(mpirun --oversubscribe -n 2 ./heat 100000 >job.log 2>&1 & echo $! >pid); i=0; "
-        f"until {_MPI_QUEUES} diagnose --job $(cat pid) >said.txt 2>&1 && grep -q ^Deadlock said.txt || [ $i = 60 ]; "
-        f"do i=$((i+1)); sleep 0.5; done; cat said.txt job.log; {_MPI_QUEUES} record --job $(cat pid) -o hang.mpirec; "
-        f"{_MPI_QUEUES} diagnose --job $(cat pid) --via gdb >gdb.txt 2>&1; kill $(cat pid)",
+        f"until {MPI_QUEUES} diagnose --job $(cat pid) >said.txt 2>&1 && grep -q ^Deadlock said.txt || [ $i = 60 ]; "
+        f"do i=$((i+1)); sleep 0.5; done; cat said.txt job.log; {MPI_QUEUES} record --job $(cat pid) -o hang.mpirec; "
+        f"{MPI_QUEUES} diagnose --job $(cat pid) --via gdb >gdb.txt 2>&1; kill $(cat pid)",
         directory="/job",
         seconds=300,
     )
     told = [expect(said, DIAGNOSED, "diagnose --job")]
     expect(machine.run("cat gdb.txt", directory="/job"), DIAGNOSED, "diagnose --job --via gdb")
-    again = machine.run(f"{_MPI_QUEUES} diagnose --recording hang.mpirec", directory="/job")
+    again = machine.run(f"{MPI_QUEUES} diagnose --recording hang.mpirec", directory="/job")
     expect(again, DIAGNOSED, "diagnose --recording")
-    demo = machine.run(f"{_MPI_QUEUES} demo", directory="/job", seconds=300)
+    demo = machine.run(f"{MPI_QUEUES} demo", directory="/job", seconds=300)
     told.append("demo: " + expect(demo, r"^ *Deadlock: rank 2 sends tag 21", "demo").strip())
     return told
 
@@ -83,14 +84,14 @@ def _diagnoses(machine: Machine) -> List[str]:
 def _recorder(machine: Machine) -> List[str]:
     """The flight recorder is loaded into ranks, and tells what they did; the watch ends the job then."""
     status, said = machine.try_to(
-        f"{_MPI_QUEUES} run --recorder --watch --after 2s -o kept --end -- mpirun --oversubscribe -n 2 ./heat 100000",
+        f"{MPI_QUEUES} run --recorder --watch --after 2s -o kept --end -- mpirun --oversubscribe -n 2 ./heat 100000",
         directory="/job",
         seconds=300,
     )
     if status != 75:
         raise Failed(f"run --recorder --watch --end: status {status}\n{said[-4000:]}")
     expect(machine.run("cat kept/diagnosis.txt", directory="/job"), DIAGNOSED, "kept/diagnosis.txt")
-    said = machine.run(f"{_MPI_QUEUES} show --recording kept/job.mpirec --source recorder", directory="/job")
+    said = machine.run(f"{MPI_QUEUES} show --recording kept/job.mpirec --source recorder", directory="/job")
     return [
         expect(said, r"latest calls, by the flight recorder: MPI_Init at heat\.c:\d+, MPI_Send.*$", "--source recorder")
     ]
@@ -99,7 +100,7 @@ def _recorder(machine: Machine) -> List[str]:
 def _inside_gdb(machine: Machine) -> List[str]:
     """The package runs in the Python of the root's gdb, which is not that of the environment."""
     said = machine.run(
-        f"{_MPI_QUEUES} init gdb >line && gdb -batch -nx -iex 'set auto-load off' -x line -ex 'help mpi' 2>&1",
+        f"{MPI_QUEUES} init gdb >line && gdb -batch -nx -iex 'set auto-load off' -x line -ex 'help mpi' 2>&1",
         directory="/job",
     )
     return ["gdb: " + expect(said, r"^mpi diagnose .*$", "help mpi in gdb")]
