@@ -56,6 +56,20 @@ pub enum SessionError {
         /// Path of the library.
         library: String,
     },
+    /// An MPI of before what is read.
+    #[error(
+        "{library} has no {lacks}, which {implementation} has since {oldest}, and this version reads no earlier ones"
+    )]
+    TooOld {
+        /// Path of the library.
+        library: String,
+        /// The symbol by which that is known.
+        lacks: &'static str,
+        /// What it is.
+        implementation: &'static str,
+        /// The oldest release that is read.
+        oldest: &'static str,
+    },
     /// MPI_Init has not finished.
     #[error("MPI is not initialised in this process: MPI_Init has not been called or has not finished")]
     NotInitialized,
@@ -113,7 +127,7 @@ impl SessionError {
     pub fn kind(&self) -> &'static str {
         match self {
             Self::NotMpi { .. } | Self::NoImages => "not_mpi",
-            Self::UnsupportedMpi { .. } => "unsupported_mpi",
+            Self::UnsupportedMpi { .. } | Self::TooOld { .. } => "unsupported_mpi",
             Self::NotInitialized => "not_initialized",
             Self::Finalized => "finalized",
             Self::NoLayout(_) | Self::ProfileRefused(_) | Self::Profile(_) => "no_layout",
@@ -148,7 +162,10 @@ impl SessionError {
             Self::NoImages => {
                 "let the program run on until MPI_Init has returned: `break MPI_Init`, `continue`, `finish`"
             }
-            Self::UnsupportedMpi { .. } => "see `mpi-queues layouts list` for the MPIs that can be read",
+            Self::UnsupportedMpi { .. } | Self::TooOld { .. } => {
+                "`mpi-queues stacks` shows where ranks stand; of a job that `mpi-queues run -- mpirun ...` starts the flight \
+                 recorder tells the operations"
+            }
             Self::NotInitialized => "let the program run on until MPI_Init has returned, then ask again",
             Self::Finalized => "there is nothing left to read; look at the other ranks",
             Self::NoLayout(_) | Self::ProfileRefused(_) => {

@@ -30,7 +30,12 @@ impl SessionError {
     fn leaves_the_recorder(&self) -> bool {
         matches!(
             self,
-            Self::NotMpi { .. } | Self::UnsupportedMpi { .. } | Self::NoLayout(_) | Self::Profile(_) | Self::Reader(_)
+            Self::NotMpi { .. }
+                | Self::UnsupportedMpi { .. }
+                | Self::TooOld { .. }
+                | Self::NoLayout(_)
+                | Self::Profile(_)
+                | Self::Reader(_)
         )
     }
 }

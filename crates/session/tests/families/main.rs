@@ -44,3 +44,17 @@ fn without_its_family_the_library_is_named() {
     let SessionError::UnsupportedMpi { library } = &error else { panic!("{error}") };
     assert_eq!(library, "/opt/third/lib/libmpi.so.3");
 }
+
+#[test]
+fn an_open_mpi_of_before_what_is_read_says_so_and_what_to_type() {
+    let mut target = process("libmpi.so.12");
+    target.add_symbol("ompi_mpi_comm_world", TargetAddr::new(0x2000), Some(16));
+    let error = Session::new(target, LayoutChoice::default()).read_builtin(true).err().unwrap();
+    assert_eq!(
+        error.to_string(),
+        "/opt/third/lib/libmpi.so.12 has no ompi_mpi_state, which Open MPI has since 4.0, and this version reads no \
+         earlier ones"
+    );
+    assert_eq!(error.kind(), "unsupported_mpi");
+    assert!(error.help().contains("`mpi-queues run -- mpirun ...`"));
+}

@@ -18,6 +18,9 @@ use readers::openmpi::shapes::Shapes;
 use readers::{HandleSource, Lifetime, ReaderError};
 use target::Target;
 
+/// Open MPI has had a symbol for how far it is since this release; before, several ([`detect::lifetime`]).
+const OLDEST: &str = "4.0";
+
 /// The family.
 pub(super) struct OpenMpi;
 
@@ -31,7 +34,13 @@ impl Family for OpenMpi {
             return Ok(None);
         }
         let image = mpi_image(target)?.ok_or(SessionError::NotMpi { executable: None })?;
-        let lifetime = usable_lifetime(target)?;
+        let lifetime = match usable_lifetime(target) {
+            Err(SessionError::Reader(ReaderError::NoSymbol(lacks))) => {
+                let (implementation, oldest) = (OPEN_MPI.name, OLDEST);
+                return Err(SessionError::TooOld { library: image.path, lacks, implementation, oldest });
+            }
+            other => other?,
+        };
         let selected = selected_pml(target)?;
         let mut set_aside = Vec::new();
         let (layouts, layouts_name, verification) = choose(target, choice, &selected, &mut set_aside)?;
