@@ -7,7 +7,6 @@ word, or with the pipe, it removes the job's directory and ends.
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import pathlib
@@ -18,7 +17,7 @@ import subprocess
 import time
 from typing import Any, Callable, Dict, List, Optional
 
-from ..system import processes
+from ..system import prctl, processes
 from . import memory
 
 #: The environment variable that marks every process of a job, with the job's directory as its value.
@@ -44,7 +43,8 @@ def main() -> None:
     # A handler is not handed on to the launcher, as SIG_IGN would be. The job ends when its owner says so or is gone.
     for number in (signal.SIGCHLD, signal.SIGINT, signal.SIGHUP, signal.SIGTERM, signal.SIGQUIT):
         signal.signal(number, _only_wake)
-    _adopt_orphans()
+    # Without it what a rank has started is found by the mark alone.
+    prctl.prctl(prctl.PR_SET_CHILD_SUBREAPER, 1)
     words = _Words()
     try:
         request: Dict[str, Any] = json.loads(words.next())
@@ -180,11 +180,6 @@ def _reap(but: int = 0) -> None:
         if ended is None or ended.si_pid == but:
             return
         os.waitpid(ended.si_pid, 0)
-
-
-def _adopt_orphans() -> None:
-    pr_set_child_subreaper = 36
-    ctypes.CDLL(None).prctl(pr_set_child_subreaper, 1, 0, 0, 0)
 
 
 def _only_wake(number: int, frame: object) -> None:

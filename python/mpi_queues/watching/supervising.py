@@ -7,7 +7,6 @@ so that we may read its ranks where a process may only be read by one that is ab
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import resource
 import signal
@@ -16,6 +15,7 @@ import sys
 from types import FrameType
 from typing import AbstractSet, Any, Dict, List, Mapping, NoReturn, Optional, Sequence, Tuple
 
+from ..system import prctl
 from ..system.paths import shown
 
 #: What shells say of a command that is not there, and of one that they may not start.
@@ -28,8 +28,6 @@ _OF_TERMINALS = (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGWINCH)
 
 #: Python ignores these, and a program that is started would, too.
 _OF_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
-
-_PR_SET_PDEATHSIG = 1
 
 
 def become(command: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
@@ -49,9 +47,13 @@ def become(command: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
         raise _not_started(command[0], error) from None
 
 
-def _not_started(program: str, error: OSError) -> SystemExit:
+def _tell(sentence: str) -> None:
     with contextlib.suppress(OSError):
-        print(f"mpi-queues: {shown(program)}: {error.strerror}", file=sys.stderr)
+        print(f"mpi-queues: {sentence}", file=sys.stderr)
+
+
+def _not_started(program: str, error: OSError) -> SystemExit:
+    _tell(f"{shown(program)}: {error.strerror}")
     return SystemExit(NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE)
 
 
@@ -83,14 +85,15 @@ class Launcher:
         with contextlib.suppress(OSError):
             sys.stdout.flush()
             sys.stderr.flush()
-        library = ctypes.CDLL(None)
+        if not prctl.is_there():
+            _tell("this Python has no ctypes: where this command is killed, the launcher runs on")
         above = os.getpid()
         told, tell = os.pipe()
         pid = os.fork()
         if pid == 0:
             try:
                 # Who kills us kills the job, as without us.
-                library.prctl(_PR_SET_PDEATHSIG, int(signal.SIGKILL), 0, 0, 0)
+                prctl.prctl(prctl.PR_SET_PDEATHSIG, int(signal.SIGKILL))
                 if os.getppid() != above:
                     os._exit(1)
                 for number in (*_PASSED_ON, *_OF_TERMINALS, *_OF_PYTHON):
