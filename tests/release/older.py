@@ -1,7 +1,8 @@
 """A wheel where the C library is older than that of any Debian release that can be fetched: Ubuntu 16.04, glibc 2.23.
 
-Its Python is older than ours must be, so the oldest CPython that serves is compiled there. Its Open MPI (1.10) has
-queues that nobody reads: what is told of its jobs comes from stacks and from the flight recorder.
+Its Python is older than ours must be, so the oldest CPython that serves is compiled there, without libffi and so
+without ctypes. Its Open MPI (1.10) has queues that nobody reads: what is told of its jobs comes from stacks and from
+the flight recorder.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ _LOGIN = (
     'mkdir -p "$1/etc/pam.d"; for kind in auth account session password; do '
     'echo "$kind required pam_permit.so" >"$1/etc/pam.d/common-$kind"; done'
 )
+_MPIRUN = "mpirun --allow-run-as-root"
 #: A recording that the package has.
 _DEMO = "$(/opt/mpi-queues/bin/python -c 'import mpi_queues; print(mpi_queues.__path__[0])')/data/demo.mpirec"
 #: The Debian release with the oldest Python that ours may be, and its source.
@@ -73,7 +75,7 @@ def _stands(machine: Machine) -> List[str]:
     """Where the ranks of a job stand, read from its processes; why a recorded one is stuck."""
     machine.run("mpicc -g -O1 -o heat heat.c", directory="/job")
     said = machine.run(
-        "(mpirun --allow-run-as-root -n 2 ./heat 100000 >job.log 2>&1 & echo $! >pid); i=0; "
+        f"({_MPIRUN} -n 2 ./heat 100000 >job.log 2>&1 & echo $! >pid); i=0; "
         f"until {MPI_QUEUES} stacks --job $(cat pid) >said.txt 2>&1 && grep -q MPI_Send said.txt || [ $i = 60 ]; "
         "do i=$((i+1)); sleep 0.5; done; kill $(cat pid); cat said.txt job.log",
         directory="/job",
@@ -87,7 +89,7 @@ def _stands(machine: Machine) -> List[str]:
 def _records(machine: Machine) -> List[str]:
     """The flight recorder tells why a job is stuck whose queues nobody reads."""
     status, said = machine.try_to(
-        f"{MPI_QUEUES} run --recorder --watch --after 2s -o kept --end -- mpirun --allow-run-as-root -n 2 ./heat 100000",
+        f"{MPI_QUEUES} run --recorder --watch --after 2s -o kept --end -- {_MPIRUN} -n 2 ./heat 100000",
         directory="/job",
         seconds=300,
     )
