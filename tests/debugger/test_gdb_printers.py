@@ -328,4 +328,4 @@ def test_programs_without_mpi_have_no_printers(tmp_path: Path) -> None:
         assert outputs[6].strip().endswith("{rank = 3}")
     assert listed == [False, True]
     assert comm[0] == ("(MPI_Comm) 0x10", "(MPI_Comm) 0x10")
-    assert comm[1] == ("0x10 (no process)", "0x10 (this version does not read this MPI)")
+    assert comm[1] == ("0x10 (no process)", "(MPI_Comm) 0x10")

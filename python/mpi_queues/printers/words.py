@@ -15,7 +15,6 @@ _REASONS = {
     "not_initialized": "MPI is not initialised",
     "not_mpi": "no MPI library is loaded",
     "running": "the process is running",
-    "unsupported_mpi": "this version does not read this MPI",
 }
 
 #: Kinds of errors that hold for every handle until the process runs or changes.
