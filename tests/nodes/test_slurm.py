@@ -186,7 +186,7 @@ def test_python_reads_all_nodes(slurm: Slurm, job: str, monkeypatch: pytest.Monk
     snapshot = mpi_queues.attach(job=f"slurm:{job}")
     assert [process.rank for process in snapshot.processes] == list(range(demo.RANKS))
     assert snapshot.diagnose().findings[0].ranks == [1, 2] and not agents(slurm)
-    with pytest.raises(UserError, match="of many nodes"):
+    with pytest.raises(UserError, match="queues or handles, not both"):
         mpi_queues.attach(job=f"slurm:{job}", handles=["comm"])
     with pytest.raises(UsageError, match="not one of auto, srun"):
         mpi_queues.attach(job=f"slurm:{job}", engine="pdsh")

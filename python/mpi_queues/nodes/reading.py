@@ -252,8 +252,14 @@ def not_asked(job: str) -> UserError:
 
 def check(job: str, request: Request) -> None:
     """Raises UserError where something is asked for that agents cannot do."""
-    if request.action not in ("read", "stacks", "handles") or (request.wanted and request.action != "handles"):
+    if request.action not in ("read", "stacks", "handles"):
         raise not_asked(job)
+    if request.wanted and request.action != "handles":
+        raise UserError(
+            f"{job}: agents read queues or handles, not both at once",
+            help="for the handles, type: mpi-queues handles --job JOB",
+            kind="not_over_nodes",
+        )
     if request.source not in ("auto", "builtin") or request.via not in (AUTO, NATIVE) or request.layouts is not None:
         raise UserError(
             f"{job}: agents have the built-in reader and its own layouts, and no debugger",
