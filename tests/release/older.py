@@ -61,7 +61,7 @@ def check(wheel: pathlib.Path, directory: pathlib.Path) -> Iterator[str]:
 
 
 def _source_of_python(directory: pathlib.Path) -> pathlib.Path:
-    with Machine(make(_OLDEST, [], directory), directory) as machine:
+    with Machine(make(_OLDEST, ["apt"], directory), directory) as machine:
         machine.run(
             "sed -i 's/^deb /deb-src /' /etc/apt/sources.list && apt-get update && "
             f"apt-get source --download-only --tar-only {_PYTHON}",
