@@ -81,7 +81,7 @@ def _stands(machine: Machine) -> List[str]:
         directory="/job",
         seconds=300,
     )
-    expect(said, r"main at heat\.c:\d+\n +(\|- )?MPI_Send", "stacks --job")
+    expect(said, r"exchange at heat\.c:\d+\n +MPI_Send", "stacks --job")
     recorded = machine.run(f"{MPI_QUEUES} diagnose --recording {_DEMO}")
     return [expect(recorded, r"^Deadlock: rank 2 sends tag 21", "diagnose --recording")]
 
