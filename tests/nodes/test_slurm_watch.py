@@ -114,7 +114,8 @@ def test_a_job_of_srun_that_ends_has_its_own_status(slurm: Slurm, debian_mpi: Mp
 SCRIPT = """\
 {command} &
 trap 'kill -{name} $!' {name}
-wait $!; wait $!
+while wait $!; status=$?; kill -0 $! 2>/dev/null; do :; done
+exit $status
 """
 
 
