@@ -18,3 +18,13 @@ pub mod sources;
 pub mod tables;
 pub mod unwind;
 pub mod variables;
+
+/// Seeds of a first byte and some pieces of so many bytes, each of which changes something that is made up.
+fn pieces(len: usize) -> Vec<Vec<u8>> {
+    let one = |seed: u64| {
+        let mut rng = made_up::rng::Rng::new(seed);
+        let pieces = rng.index(8);
+        [seed as u8].into_iter().chain((0..len * pieces).map(|_| rng.next() as u8)).collect()
+    };
+    (0..24).map(one).collect()
+}

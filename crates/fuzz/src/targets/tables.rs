@@ -9,10 +9,5 @@ pub fn run(data: &[u8]) {
 }
 
 pub fn seeds() -> Vec<Vec<u8>> {
-    let one = |seed: u64| {
-        let mut rng = made_up::rng::Rng::new(seed);
-        let pieces = rng.index(8);
-        [seed as u8].into_iter().chain((0..12 * pieces).map(|_| rng.next() as u8)).collect()
-    };
-    (0..24).map(one).collect()
+    super::pieces(12)
 }
