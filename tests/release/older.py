@@ -13,7 +13,7 @@ import time
 from typing import Iterator, List
 
 from release.roots import Failed, Machine, make
-from release.wheels import DIAGNOSED, MPI_QUEUES, PROJECT, expect, parts
+from release.wheels import MPI_QUEUES, PROJECT, expect, parts, watched
 
 SUITE = "xenial"
 
@@ -88,11 +88,4 @@ def _stands(machine: Machine) -> List[str]:
 
 def _records(machine: Machine) -> List[str]:
     """The flight recorder tells why a job is stuck whose queues nobody reads."""
-    status, said = machine.try_to(
-        f"{MPI_QUEUES} run --recorder --watch --after 2s -o kept --end -- {_MPIRUN} -n 2 ./heat 100000",
-        directory="/job",
-        seconds=300,
-    )
-    if status != 75:
-        raise Failed(f"run --recorder --watch --end: status {status}\n{said[-4000:]}")
-    return ["run --recorder --watch: " + expect(machine.run("cat /job/kept/diagnosis.txt"), DIAGNOSED, "diagnosis.txt")]
+    return [f"run --recorder --watch: {watched(machine, _MPIRUN)}"]

@@ -82,19 +82,24 @@ def _diagnoses(machine: Machine) -> List[str]:
 
 
 def _recorder(machine: Machine) -> List[str]:
-    """The flight recorder is loaded into ranks, and tells what they did; the watch ends the job then."""
+    """The flight recorder is loaded into ranks, and tells what they did."""
+    watched(machine, "mpirun --oversubscribe")
+    said = machine.run(f"{MPI_QUEUES} show --recording kept/job.mpirec --source recorder", directory="/job")
+    return [
+        expect(said, r"latest calls, by the flight recorder: MPI_Init at heat\.c:\d+, MPI_Send.*$", "--source recorder")
+    ]
+
+
+def watched(machine: Machine, mpirun: str) -> str:
+    """What a watch with the flight recorder says of a deadlock, before it ends the job."""
     status, said = machine.try_to(
-        f"{MPI_QUEUES} run --recorder --watch --after 2s -o kept --end -- mpirun --oversubscribe -n 2 ./heat 100000",
+        f"{MPI_QUEUES} run --recorder --watch --after 2s -o kept --end -- {mpirun} -n 2 ./heat 100000",
         directory="/job",
         seconds=300,
     )
     if status != 75:
         raise Failed(f"run --recorder --watch --end: status {status}\n{said[-4000:]}")
-    expect(machine.run("cat kept/diagnosis.txt", directory="/job"), DIAGNOSED, "kept/diagnosis.txt")
-    said = machine.run(f"{MPI_QUEUES} show --recording kept/job.mpirec --source recorder", directory="/job")
-    return [
-        expect(said, r"latest calls, by the flight recorder: MPI_Init at heat\.c:\d+, MPI_Send.*$", "--source recorder")
-    ]
+    return expect(machine.run("cat kept/diagnosis.txt", directory="/job"), DIAGNOSED, "kept/diagnosis.txt")
 
 
 def _inside_gdb(machine: Machine) -> List[str]:
