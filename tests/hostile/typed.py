@@ -46,10 +46,12 @@ def typed(
     *,
     limit: float = MAX_SECONDS,
     patience: float = GIVE_UP_SECONDS,
+    most: int = MAX_BYTES,
     environment: Optional[Dict[str, str]] = None,
     user: Optional[int] = None,
 ) -> Typed:
-    """``mpi-queues ARGUMENTS``, which may take ``limit`` seconds of the processor and ``patience`` by the clock."""
+    """``mpi-queues ARGUMENTS``, which may take ``limit`` seconds of the processor, ``patience`` by the clock, and
+    ``most`` bytes."""
 
     problems = []
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err, tempfile.TemporaryFile() as cost:
@@ -86,6 +88,6 @@ def typed(
         problems.append(f"status {used['status']} without a word")
     if used["seconds"] > limit:
         problems.append(f"it took {used['seconds']:.1f} s of the processor: {told[-500:]}")
-    if used["bytes"] > MAX_BYTES:
+    if used["bytes"] > most:
         problems.append(f"a process of it took {used['bytes'] >> 20} MiB: {told[-500:]}")
     return Typed(used["status"], said, told, tuple(problems), used["seconds"])

@@ -59,8 +59,6 @@ BOUNDED: Dict[Tuple[str, str], str] = {
     ("readers/openmpi/groups.rs", "ranks.extend((0..len)"): "`len` is at most what is left of the parent's members",
     ("readers/openmpi/groups.rs", "(0..len * 8).filter"): "the bytes that were read: `bytes`",
     ("readers/datatypes/expand.rs", "(0..dimensions)"): "as many as the sizes that were read",
-    ("symbols/source.rs", "bytes.try_reserve_exact(length)"): "the caller's limit, and the size of the file",
-    ("symbols/source.rs", "bytes.resize(length, 0)"): "as above",
     ("unwind/signal.rs", "(0..=machine.program_counter()).collect()"): "the registers of a machine",
     ("analysis/recorded/groups.rs", "vec![None; size]"): "the room that all groups have together",
     ("session/recorded/mod.rs", "(0..size).map(Some).collect()"): "one group, of MOST_MEMBERS at most",

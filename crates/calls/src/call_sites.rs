@@ -7,14 +7,13 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use gimli::{
-    AttributeValue, DebugInfoOffset, DebuggingInformationEntry, Dwarf, Encoding, Expression, Operation, Reader,
-    Register, RunTimeEndian, Unit, UnitOffset, ValueType, constants as dw,
+    AttributeValue, DebugInfoOffset, DebuggingInformationEntry, Dwarf, Encoding, EndianSlice, Expression, Operation,
+    Reader, Register, RunTimeEndian, Unit, UnitOffset, ValueType, constants as dw,
 };
 
 use super::code_file::code_file;
 use super::source_names::printable_name;
-use layouts::Section;
-use symbols::{DebugSection, code_of};
+use symbols::{DebugSection, OpenUnit, UnitReader, code_of};
 
 /// Looking for one call may take this long; what was not found by then stays unknown.
 const TIME_LIMIT: Duration = Duration::from_secs(1);
@@ -37,6 +36,9 @@ const STACK_POINTER: u16 = 7;
 const DATA: [&str; 5] = [".data", ".bss", ".rodata", ".ldata", ".lbss"];
 
 type Entry = DebuggingInformationEntry<DebugSection>;
+
+/// Bytes of an expression that is kept.
+pub(super) type Slice<'b> = EndianSlice<'b, RunTimeEndian>;
 
 /// A call, as the debug information has it. Addresses are counted from the beginning of `.text`.
 #[derive(Debug, Clone)]
@@ -93,8 +95,8 @@ impl CallSite {
 pub fn call_site(path: &Path, offset: u64, build_id: Option<&str>) -> Option<CallSite> {
     let (file, text) = code_file(path, build_id)?;
     let wanted = text.start.checked_add(offset)?;
-    let dwarf = file.dwarf()?;
-    let search = Search { dwarf: &dwarf, wanted, end: Instant::now() + TIME_LIMIT };
+    let units = file.units()?;
+    let search = Search { units: &units, dwarf: units.dwarf(), wanted, end: Instant::now() + TIME_LIMIT };
     let mut found = search.in_units(file.unit_addresses()?.at(wanted.checked_sub(1)?))?;
     let of_data = |name: &[u8]| DATA.iter().any(|known| name.starts_with(known.as_bytes()));
     found.data = file.section_addresses().filter(|(name, _)| of_data(name)).map(|(_, range)| range).collect();
@@ -104,6 +106,7 @@ pub fn call_site(path: &Path, offset: u64, build_id: Option<&str>) -> Option<Cal
 }
 
 struct Search<'d> {
+    units: &'d UnitReader,
     dwarf: &'d Dwarf<DebugSection>,
     /// The address in the file to which the call returns.
     wanted: u64,
@@ -122,8 +125,8 @@ impl Search<'_> {
     }
 
     /// The unit that begins there.
-    fn unit(&self, start: DebugInfoOffset) -> Option<Unit<DebugSection>> {
-        self.dwarf.unit(self.dwarf.debug_info.header_from_offset(start).ok()?).ok()
+    fn unit(&self, start: DebugInfoOffset) -> Option<OpenUnit> {
+        self.units.open(self.dwarf.debug_info.header_from_offset(start).ok()?)
     }
 
     /// Whether the call's last byte lies in one of the ranges.
@@ -231,16 +234,16 @@ impl Search<'_> {
     fn target(&self, unit: &Unit<DebugSection>, call: &Entry) -> Option<String> {
         let name = if call.tag() == dw::DW_TAG_call_site { dw::DW_AT_call_origin } else { dw::DW_AT_abstract_origin };
         let mut at = referred(unit, call.attr_value(name)?)?;
-        let (mut plain, mut other) = (None, None);
+        let (mut plain, mut other) = (None, None::<OpenUnit>);
         for _ in 0..MAX_HOPS {
-            let known = other.as_ref().unwrap_or(unit);
+            let known = other.as_deref().unwrap_or(unit);
             if at.to_unit_offset(&known.header).is_none() {
                 let mut units = self.dwarf.units();
                 let mut headers = std::iter::from_fn(|| units.next().ok().flatten());
                 let header = headers.find(|header| at.to_unit_offset(header).is_some())?;
-                other = Some(self.dwarf.unit(header).ok()?);
+                other = Some(self.units.open(header)?);
             }
-            let unit = other.as_ref().unwrap_or(unit);
+            let unit = other.as_deref().unwrap_or(unit);
             let entry = unit.entry(at.to_unit_offset(&unit.header)?).ok()?;
             let string = |name| {
                 self.dwarf.attr_string(unit, entry.attr_value(name)?).ok()?.bytes().map(|bytes| printable_name(&bytes))
@@ -302,8 +305,8 @@ fn is_set(entry: &Entry, name: dw::DwAt) -> bool {
 }
 
 /// Bytes of x86-64's.
-pub(super) fn expression(bytes: &[u8]) -> Expression<Section<'_>> {
-    Expression(Section::new(bytes, RunTimeEndian::Little))
+pub(super) fn expression(bytes: &[u8]) -> Expression<Slice<'_>> {
+    Expression(Slice::new(bytes, RunTimeEndian::Little))
 }
 
 fn kept(value: AttributeValue<DebugSection>) -> Option<Vec<u8>> {

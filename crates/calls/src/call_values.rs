@@ -6,8 +6,7 @@ use gimli::{
     EvaluationResult, Expression, Location, Operation, Piece, Register, RunTimeEndian, UnitOffset, Value, ValueType,
 };
 
-use super::call_sites::{CallSite, expression, number_of};
-use layouts::Section;
+use super::call_sites::{CallSite, Slice, expression, number_of};
 
 /// Operations of one expression; expressions and reads for all arguments of a call together.
 const MAX_OPERATIONS: u32 = 1000;
@@ -106,18 +105,13 @@ impl Values<'_> {
         let bytes = (self.read)(address, usize::from(size)).filter(|bytes| bytes.len() == usize::from(size))?;
         let kind = kind(site, base_type)?;
         if kind != ValueType::Generic {
-            return Value::parse(kind, Section::new(&bytes, RunTimeEndian::Little)).ok();
+            return Value::parse(kind, Slice::new(&bytes, RunTimeEndian::Little)).ok();
         }
         Some(Value::Generic(bytes.iter().rev().fold(0, |sum, byte| (sum << 8) | u64::from(*byte))))
     }
 
     /// What a register held when the function around `site` was entered: what its own caller gave it.
-    fn entry_value(
-        &mut self,
-        place: Expression<Section<'_>>,
-        site: &CallSite,
-        callers: &[CallFrame<'_>],
-    ) -> Option<u64> {
+    fn entry_value(&mut self, place: Expression<Slice<'_>>, site: &CallSite, callers: &[CallFrame<'_>]) -> Option<u64> {
         let (caller, outer) = callers.split_first()?;
         let Operation::Register { register } = only_operation(place.0.slice(), site)? else { return None };
         let number = number_of(register)?;
@@ -137,7 +131,7 @@ fn frame_base(frame: &CallFrame<'_>) -> Option<u64> {
     }
 }
 
-fn only_operation<'b>(bytes: &'b [u8], site: &CallSite) -> Option<Operation<Section<'b>>> {
+fn only_operation<'b>(bytes: &'b [u8], site: &CallSite) -> Option<Operation<Slice<'b>>> {
     let mut operations = expression(bytes).operations(site.encoding);
     let only = operations.next().ok()??;
     operations.next().ok()?.is_none().then_some(only)

@@ -4,12 +4,14 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use gimli::{DebuggingInformationEntry, Dwarf, SectionId, Unit, constants as dw};
+use gimli::{DebuggingInformationEntry, Dwarf, Unit, constants as dw};
 use object::SymbolKind;
 use object::read::{Object, ObjectSymbol};
 
 use super::source_names::{text, unit_path};
 use layouts::{DebugSections, Section, read_file};
+use target::file_budget::FileBudget;
+use target::files::ShortNames;
 use target::printable;
 
 const TIME_LIMIT: Duration = Duration::from_secs(2);
@@ -24,7 +26,7 @@ const MAX_DEPTH: usize = 32;
 /// order of their bytes (as tried; `compare_minimal_symbols` in gdb/minsyms.c sorts them), and so do we.
 pub fn symbol_names(path: &Path, starts: &[u64]) -> Vec<Option<String>> {
     let Ok(bytes) = read_file(path) else { return vec![None; starts.len()] };
-    let Ok(file) = object::File::parse(bytes.as_slice()) else { return vec![None; starts.len()] };
+    let Ok(file) = object::File::parse(ShortNames(&bytes)) else { return vec![None; starts.len()] };
     let mut last: HashMap<u64, Option<&[u8]>> = starts.iter().map(|start| (*start, None)).collect();
     for symbol in file.symbols().chain(file.dynamic_symbols()) {
         if symbol.kind() != SymbolKind::Text || !symbol.is_definition() {
@@ -41,27 +43,27 @@ pub fn symbol_names(path: &Path, starts: &[u64]) -> Vec<Option<String>> {
 /// the compile unit whose main file has the path `unit`. lldb tells the names that a Fortran compiler makes of them.
 pub fn scoped_names(path: &Path, unit: &str, starts: &[u64]) -> Vec<Option<String>> {
     let mut found = vec![None; starts.len()];
-    let Ok(bytes) = read_file(path) else { return found };
-    let Ok(sections) = DebugSections::new(path, &bytes) else { return found };
-    let Ok(dwarf) = Dwarf::load(|id: SectionId| Ok::<_, gimli::Error>(sections.reader(id))) else { return found };
+    let Ok(sections) = DebugSections::open(path, &FileBudget::new(path)) else { return found };
+    let reader = sections.units();
+    let dwarf = reader.dwarf();
     let end = Instant::now() + TIME_LIMIT;
     let mut units = dwarf.units();
     while let Ok(Some(header)) = units.next() {
         if Instant::now() > end {
             break;
         }
-        let Ok(opened) = dwarf.unit(header) else { continue };
+        let Some(opened) = reader.open(header) else { continue };
         if unit_path(&opened).as_deref() == Some(unit) {
             // A damaged unit says as much as it has said until then.
-            let _ = scoped_names_in(&dwarf, &opened, starts, end, &mut found);
+            let _ = scoped_names_in(dwarf, &opened, starts, end, &mut found);
         }
     }
     found
 }
 
 fn scoped_names_in(
-    dwarf: &Dwarf<Section<'_>>,
-    unit: &Unit<Section<'_>>,
+    dwarf: &Dwarf<Section>,
+    unit: &Unit<Section>,
     starts: &[u64],
     end: Instant,
     found: &mut [Option<String>],
@@ -90,9 +92,9 @@ fn scoped_names_in(
 }
 
 fn attribute_text(
-    dwarf: &Dwarf<Section<'_>>,
-    unit: &Unit<Section<'_>>,
-    entry: &DebuggingInformationEntry<Section<'_>>,
+    dwarf: &Dwarf<Section>,
+    unit: &Unit<Section>,
+    entry: &DebuggingInformationEntry<Section>,
 ) -> Option<String> {
-    dwarf.attr_string(unit, entry.attr_value(dw::DW_AT_name)?).ok().map(text)
+    dwarf.attr_string(unit, entry.attr_value(dw::DW_AT_name)?).ok().map(|name| text(&name))
 }

@@ -6,6 +6,7 @@ use gimli::{BaseAddresses, EhFrame, EndianSlice, RegisterRule, RunTimeEndian, Un
 use object::read::{Object, ObjectSection};
 
 use layouts::read_file;
+use target::files::ShortNames;
 
 /// Whether the code at `address`, in the addresses of the file `path`, says that it was called by nobody: the rule for
 /// the return address is "undefined" (DWARF 5, 6.4.1), as in `_start` and in what starts a thread. `false` where the file
@@ -16,7 +17,7 @@ pub fn is_outermost(path: &Path, address: u64) -> bool {
 
 fn outermost_rule(path: &Path, address: u64) -> Option<bool> {
     let bytes = read_file(path).ok()?;
-    let file = object::File::parse(bytes.as_slice()).ok()?;
+    let file = object::File::parse(ShortNames(&bytes)).ok()?;
     let section = file.section_by_name(".eh_frame")?;
     let endian = if file.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big };
     let mut frames = EhFrame::from(EndianSlice::new(section.data().ok()?, endian));

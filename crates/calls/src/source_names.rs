@@ -6,9 +6,10 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use gimli::{Dwarf, SectionId, Unit};
+use gimli::{Dwarf, Unit};
 
-use layouts::{DebugSections, Section, read_file};
+use layouts::{DebugSections, Section};
+use target::file_budget::FileBudget;
 use target::printable;
 use target::source_path::{joined, resolved};
 
@@ -31,10 +32,9 @@ pub struct SourcePath {
 /// there. A file of a unit is named as gdb 13 does it (`dwarf2_start_subfile` in gdb/dwarf2/read.c).
 pub fn source_names(path: &Path, wanted: &[SourcePath]) -> Vec<Option<String>> {
     let mut found = vec![None; wanted.len()];
-    let Ok(bytes) = read_file(path) else { return found };
-    let Ok(sections) = DebugSections::new(path, &bytes) else { return found };
-    let loaded = Dwarf::load(|id: SectionId| Ok::<_, gimli::Error>(sections.reader(id)));
-    let Ok(dwarf) = loaded else { return found };
+    let Ok(sections) = DebugSections::open(path, &FileBudget::new(path)) else { return found };
+    let reader = sections.units();
+    let dwarf = reader.dwarf();
     let end = Instant::now() + TIME_LIMIT;
     let mut units = dwarf.units();
     while let Ok(Some(header)) = units.next() {
@@ -42,27 +42,27 @@ pub fn source_names(path: &Path, wanted: &[SourcePath]) -> Vec<Option<String>> {
             break;
         }
         // A damaged unit says nothing of the others.
-        let Ok(unit) = dwarf.unit(header) else { continue };
+        let Some(unit) = reader.open(header) else { continue };
         for (place, wanted) in found.iter_mut().zip(wanted).filter(|(place, _)| place.is_none()) {
-            *place = name_in_unit(&dwarf, &unit, wanted);
+            *place = name_in_unit(dwarf, &unit, wanted);
         }
     }
     found
 }
 
-fn name_in_unit(dwarf: &Dwarf<Section<'_>>, unit: &Unit<Section<'_>>, wanted: &SourcePath) -> Option<String> {
+fn name_in_unit(dwarf: &Dwarf<Section>, unit: &Unit<Section>, wanted: &SourcePath) -> Option<String> {
     if unit_path(unit)? != wanted.unit {
         return None;
     }
-    let directory = text(unit.comp_dir.unwrap_or_default());
-    let name = text(unit.name?);
+    let directory = unit.comp_dir.as_ref().map(text).unwrap_or_default();
+    let name = text(unit.name.as_ref()?);
     let header = unit.line_program.as_ref().map(|program| program.header());
     if wanted.file == wanted.unit {
         // A directory that is not absolute (-ffile-prefix-map) is told with the name where the line table has it so.
         let relative = !directory.is_empty() && !directory.starts_with('/');
         let listed = header.filter(|header| header.version() >= 5).is_some_and(|header| {
             header.file_names().iter().any(|entry| {
-                let path_name = dwarf.attr_string(unit, entry.path_name()).ok().map(text);
+                let path_name = dwarf.attr_string(unit, entry.path_name()).ok().map(|name| text(&name));
                 entry.directory_index() == 0 && path_name.as_ref() == Some(&name)
             })
         });
@@ -70,7 +70,7 @@ fn name_in_unit(dwarf: &Dwarf<Section<'_>>, unit: &Unit<Section<'_>>, wanted: &S
     }
     let header = header?;
     header.file_names().iter().find_map(|entry| {
-        let string = |value| dwarf.attr_string(unit, value).ok().map(text);
+        let string = |value| dwarf.attr_string(unit, value).ok().map(|name| text(&name));
         let mut name = string(entry.path_name())?;
         // Before DWARF 5, directory 0 is the unit's own and has no entry.
         let listed = header.version() >= 5 || entry.directory_index() != 0;
@@ -82,12 +82,12 @@ fn name_in_unit(dwarf: &Dwarf<Section<'_>>, unit: &Unit<Section<'_>>, wanted: &S
 }
 
 /// Path of a compile unit's main file, as lldb shows it.
-pub(super) fn unit_path(unit: &Unit<Section<'_>>) -> Option<String> {
-    Some(resolved(&joined(&text(unit.comp_dir.unwrap_or_default()), &text(unit.name?))))
+pub(super) fn unit_path(unit: &Unit<Section>) -> Option<String> {
+    Some(resolved(&joined(&unit.comp_dir.as_ref().map(text).unwrap_or_default(), &text(unit.name.as_ref()?))))
 }
 
-pub(super) fn text(bytes: Section<'_>) -> String {
-    printable_name(bytes.slice())
+pub(super) fn text(bytes: &Section) -> String {
+    printable_name(&bytes.bytes().unwrap_or_default())
 }
 
 pub(super) fn printable_name(bytes: &[u8]) -> String {

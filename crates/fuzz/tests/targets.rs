@@ -3,9 +3,15 @@
 
 use made_up::rng::Rng;
 use rlimit::Resource;
+use target::heap::WithReserve;
 
-/// What all of them together may take: memory in bytes, and seconds of the processor. A hang ends by SIGXCPU.
-const MEMORY: u64 = 8 << 30;
+/// As in all programs of ours.
+#[global_allocator]
+static ALLOCATOR: WithReserve<std::alloc::System> = WithReserve(std::alloc::System);
+
+/// What all of them together may take: memory in bytes, and seconds of the processor. A hang ends by SIGXCPU, and an allocation that
+/// nothing bounds by SIGABRT.
+const MEMORY: u64 = 1 << 30;
 const SECONDS: u64 = 1200;
 
 /// Changes of each seed. More of them: MPI_QUEUES_ROUNDS=1000 cargo test -p mpi-queues-fuzz
@@ -43,6 +49,7 @@ fn every_target_takes_its_seeds_and_changes_of_them() {
         assert!(!seeds.is_empty(), "{} has no seeds", target.name);
         for (number, seed) in seeds.iter().enumerate() {
             assert!(seed.len() <= target.longest, "seed {number} of {} has {} bytes", target.name, seed.len());
+            target::file_budget::begin_look(None);
             (target.run)(seed);
             for round in 0..rounds {
                 // What panics tells which it was.

@@ -5,14 +5,15 @@
 
 mod describe;
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gimli::{
-    AttributeValue, DebuggingInformationEntry, Dwarf, SectionId, Unit, UnitHeader, UnitOffset, constants as dw,
-};
+use gimli::{AttributeValue, DebuggingInformationEntry, Reader, Unit, UnitHeader, UnitOffset, constants as dw};
+use symbols::{OpenUnit, UnitReader};
 
 use super::object_file::{DebugSections, Section};
 use super::{FieldKind, TypeLayout};
@@ -33,10 +34,14 @@ const MAX_TYPE_SIZE: u64 = 1 << 30;
 /// Reading one file may take this long.
 const TIME_LIMIT: Duration = Duration::from_secs(120);
 
-/// Bytes of abbreviation tables that the kept units may have been made from, at most.
-const MAX_KEPT_ABBREVIATIONS: usize = 16 << 20;
+/// So many units are kept open.
+const MAX_KEPT: usize = 1024;
 
-type Entry<'a> = DebuggingInformationEntry<Section<'a>>;
+/// More units, or names of types and enumerators, are damage.
+const MAX_UNITS: usize = 1 << 18;
+const MAX_NAMES: usize = 1 << 20;
+
+type Entry = DebuggingInformationEntry<Section>;
 
 /// Where a type stands: the number of its unit, and its offset therein.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,27 +66,19 @@ struct Growing {
     members: usize,
 }
 
-/// Units that have been opened, so that each is opened once in an ordinary file.
-#[derive(Default)]
-struct KeptUnits<'a> {
-    /// An upper bound of the bytes of abbreviation tables that they were made from.
-    cost: usize,
-    units: HashMap<usize, Rc<Unit<Section<'a>>>>,
-}
-
 /// Types by name and enumerators of one file.
-pub(super) struct DwarfTypes<'a> {
-    dwarf: Dwarf<Section<'a>>,
+pub(super) struct DwarfTypes {
+    units: UnitReader,
     /// Byte order and pointer width of the file.
     pub abi: TargetAbi,
-    headers: Vec<UnitHeader<Section<'a>>>,
-    abbreviations_len: usize,
-    kept: RefCell<KeptUnits<'a>>,
-    structures: HashMap<&'a str, Place>,
-    typedefs: HashMap<&'a str, Place>,
+    headers: Vec<UnitHeader<Section>>,
+    /// Units that have been opened, so that each is opened once in an ordinary file.
+    kept: RefCell<HashMap<usize, Rc<OpenUnit>>>,
+    structures: HashMap<String, Place>,
+    typedefs: HashMap<String, Place>,
     signatures: HashMap<u64, Place>,
     /// Enumerators by name; the first definition counts.
-    pub enumerators: HashMap<&'a str, i64>,
+    pub enumerators: HashMap<String, i64>,
     /// Names whose definitions in this file differ in size.
     pub conflicts: Vec<String>,
     deadline: Instant,
@@ -89,19 +86,16 @@ pub(super) struct DwarfTypes<'a> {
     split: bool,
 }
 
-impl<'a> DwarfTypes<'a> {
+impl DwarfTypes {
     /// Indexes the types of a file.
     ///
     /// # Errors
     /// A sentence without the file's name, where the debug information is damaged or too large.
-    pub fn new(sections: &'a DebugSections<'a>) -> Result<Self, Reason> {
-        let load = |id: SectionId| -> Result<Section<'a>, gimli::Error> { Ok(sections.reader(id)) };
-        let dwarf = Dwarf::load(load).map_err(Reason::of)?;
+    pub fn new(sections: &DebugSections) -> Result<Self, Reason> {
         let mut types = Self {
-            dwarf,
+            units: sections.units(),
             abi: sections.abi,
             headers: Vec::new(),
-            abbreviations_len: sections.reader(SectionId::DebugAbbrev).len(),
             kept: RefCell::default(),
             structures: HashMap::new(),
             typedefs: HashMap::new(),
@@ -142,19 +136,23 @@ impl<'a> DwarfTypes<'a> {
     }
 
     fn index(&mut self) -> Result<(), Reason> {
-        let mut units = self.dwarf.units();
-        while let Some(header) = units.next().map_err(Reason::of)? {
+        let dwarf = Arc::clone(self.units.dwarf());
+        let mut units = dwarf.units();
+        while let Some(header) = units.next().map_err(|error| self.why(error))? {
             self.headers.push(header);
+            self.has_room(self.headers.len(), MAX_UNITS)?;
         }
-        let mut units = self.dwarf.type_units();
-        while let Some(header) = units.next().map_err(Reason::of)? {
+        let mut units = dwarf.type_units();
+        while let Some(header) = units.next().map_err(|error| self.why(error))? {
             self.headers.push(header);
+            self.has_room(self.headers.len(), MAX_UNITS)?;
         }
         for number in 0..self.headers.len() {
             if Instant::now() > self.deadline {
                 return Err(Reason::new(format!("indexing its types takes longer than {} s", TIME_LIMIT.as_secs())));
             }
-            self.index_unit(number).map_err(Reason::of)?;
+            self.index_unit(number).map_err(|error| self.why(error))?;
+            self.has_room(self.structures.len() + self.typedefs.len() + self.enumerators.len(), MAX_NAMES)?;
         }
         if self.split && self.structures.is_empty() {
             return Err(Reason::new(
@@ -162,6 +160,17 @@ impl<'a> DwarfTypes<'a> {
             ));
         }
         Ok(())
+    }
+
+    /// Why something cannot be read: it may be beyond what a file may take.
+    fn why(&self, error: gimli::Error) -> Reason {
+        self.units.budget().over().map_or_else(|| Reason::of(error), Reason::of)
+    }
+
+    fn has_room(&self, count: usize, most: usize) -> Result<(), Reason> {
+        let room =
+            self.units.budget().entries("debug information", "units, types and constants", count as u64, most as u64);
+        room.map_err(Reason::of)
     }
 
     fn index_unit(&mut self, number: usize) -> gimli::Result<()> {
@@ -189,7 +198,7 @@ impl<'a> DwarfTypes<'a> {
         }
     }
 
-    fn index_entry(&mut self, number: usize, unit: &Unit<Section<'a>>, entry: &Entry<'a>) -> gimli::Result<()> {
+    fn index_entry(&mut self, number: usize, unit: &Unit<Section>, entry: &Entry) -> gimli::Result<()> {
         let place = Place { unit: number, offset: entry.offset() };
         match entry.tag() {
             dw::DW_TAG_structure_type | dw::DW_TAG_union_type | dw::DW_TAG_class_type => {
@@ -197,8 +206,8 @@ impl<'a> DwarfTypes<'a> {
                     return Ok(());
                 }
                 if let Some(name) = self.name(unit, entry) {
-                    if let Some(first) = self.structures.get(name) {
-                        self.note_conflict(name, *first, entry);
+                    if let Some(first) = self.structures.get(&name) {
+                        self.note_conflict(&name, *first, entry);
                     } else {
                         self.structures.insert(name, place);
                     }
@@ -216,8 +225,8 @@ impl<'a> DwarfTypes<'a> {
     }
 
     /// A structure of the same name in another unit is normally the same one; a different size proves that it is not.
-    fn note_conflict(&mut self, name: &str, first: Place, entry: &Entry<'a>) {
-        let size = |entry: &Entry<'a>| entry.attr_value(dw::DW_AT_byte_size).and_then(|value| value.udata_value());
+    fn note_conflict(&mut self, name: &str, first: Place, entry: &Entry) {
+        let size = |entry: &Entry| entry.attr_value(dw::DW_AT_byte_size).and_then(|value| value.udata_value());
         let first = self.unit(first.unit).ok().and_then(|unit| unit.entry(first.offset).ok());
         let differs = first.is_some_and(|first| size(&first) != size(entry));
         if differs && !self.conflicts.iter().any(|known| known == name) {
@@ -225,7 +234,7 @@ impl<'a> DwarfTypes<'a> {
         }
     }
 
-    fn index_enumerators(&mut self, number: usize, unit: &Unit<Section<'a>>, entry: &Entry<'a>) -> gimli::Result<()> {
+    fn index_enumerators(&mut self, number: usize, unit: &Unit<Section>, entry: &Entry) -> gimli::Result<()> {
         let place = Place { unit: number, offset: entry.offset() };
         let described = self.describe(place, 0).ok();
         let mut cursor = unit.entries_at_offset(entry.offset())?;
@@ -246,37 +255,35 @@ impl<'a> DwarfTypes<'a> {
         Ok(())
     }
 
-    fn unit(&self, number: usize) -> gimli::Result<Rc<Unit<Section<'a>>>> {
+    fn unit(&self, number: usize) -> gimli::Result<Rc<OpenUnit>> {
         let mut kept = self.kept.borrow_mut();
-        if let Some(unit) = kept.units.get(&number) {
+        if let Some(unit) = kept.get(&number) {
             return Ok(Rc::clone(unit));
         }
-        let header = *self.headers.get(number).ok_or(gimli::Error::MissingUnitDie)?;
-        // An upper bound of what the unit's abbreviations cost, so that a made-up file cannot fill our memory.
-        let cost = self.abbreviations_len.saturating_sub(header.debug_abbrev_offset().0);
-        if kept.cost.saturating_add(cost) > MAX_KEPT_ABBREVIATIONS {
-            *kept = KeptUnits::default();
+        if kept.len() >= MAX_KEPT {
+            kept.clear();
         }
-        let unit = Rc::new(self.dwarf.unit(header)?);
-        kept.cost += cost;
-        kept.units.insert(number, Rc::clone(&unit));
+        let header = self.headers.get(number).ok_or(gimli::Error::MissingUnitDie)?;
+        let unit = Rc::new(self.units.open(header.clone()).ok_or(gimli::Error::MissingUnitDie)?);
+        kept.insert(number, Rc::clone(&unit));
         Ok(unit)
     }
 
-    fn name(&self, unit: &Unit<Section<'a>>, entry: &Entry<'a>) -> Option<&'a str> {
+    fn name(&self, unit: &Unit<Section>, entry: &Entry) -> Option<String> {
         let value = entry.attr_value(dw::DW_AT_name)?;
-        let name = self.dwarf.attr_string(unit, value).ok()?;
-        std::str::from_utf8(name.slice()).ok().filter(|name| !name.is_empty() && name.len() <= MAX_NAME)
+        let name = self.units.dwarf().attr_string(unit, value).ok()?;
+        let is_usual = (1..=MAX_NAME).contains(&name.len());
+        is_usual.then(|| name.to_string().ok().map(Cow::into_owned)).flatten()
     }
 }
 
-fn is_declaration(entry: &Entry<'_>) -> bool {
+fn is_declaration(entry: &Entry) -> bool {
     matches!(entry.attr_value(dw::DW_AT_declaration), Some(AttributeValue::Flag(true)))
 }
 
 /// An enumerator's value. Compilers write a negative one in a signed form, or as the bytes of the enumeration's own
 /// width; what is narrower than that is not negative.
-fn enumerator_value(value: &AttributeValue<Section<'_>>, enumeration: Option<&Described>) -> Option<i64> {
+fn enumerator_value(value: &AttributeValue<Section>, enumeration: Option<&Described>) -> Option<i64> {
     let (bytes, width) = match *value {
         AttributeValue::Sdata(value) => return Some(value),
         AttributeValue::Udata(value) => return i64::try_from(value).ok(),

@@ -16,7 +16,7 @@ mod source;
 mod verify;
 mod wanted;
 
-pub use make::{MakeError, MakeRequest, profile_from_objects};
+pub use make::{MakeError, MakeRequest, profile_from_objects, types_of_file};
 pub use object_file::{DebugSections, Section, read_file};
 pub use object_types::ObjectTypes;
 pub use pooled::{Candidate, candidates};

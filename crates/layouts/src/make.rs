@@ -1,13 +1,14 @@
 //! Making a profile from debug information.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::dwarf::DwarfTypes;
-use super::object_file::{DebugSections, read_file};
+use super::object_file::DebugSections;
 use super::profile::{FORMAT, SCHEMA, check_type};
 use super::wanted::{Wanted, wanted_of};
 use super::{Identity, Producer, Profile, TypeLayout};
+use symbols::ObjectFile;
 use target::{Reason, TargetAbi};
 
 /// A macro `X` stands in the debug information as an enumerator of this prefix and its name.
@@ -138,6 +139,22 @@ fn missing_text(types: &[String]) -> String {
 /// Where a file cannot be used, a definition is damaged or contradicts another, a type that the request names is missing,
 /// or nothing that is wanted is there.
 pub fn profile_from_objects(request: &MakeRequest) -> Result<Profile, MakeError> {
+    made(request, DebugSections::of_user)
+}
+
+/// The types that readers want, of a file that a process runs: as [`profile_from_objects`], within what such a file may take.
+///
+/// # Errors
+/// As [`profile_from_objects`].
+pub fn types_of_file(file: &ObjectFile) -> Result<BTreeMap<String, TypeLayout>, MakeError> {
+    let request = MakeRequest { objects: vec![file.path().to_path_buf()], ..MakeRequest::default() };
+    made(&request, |_| DebugSections::of(file)).map(|profile| profile.types)
+}
+
+fn made(
+    request: &MakeRequest,
+    sections_of: impl Fn(&Path) -> Result<DebugSections, MakeError>,
+) -> Result<Profile, MakeError> {
     let Some(first) = request.objects.first() else { return Err(MakeError::NoObjects) };
     if request.objects.len() > MAX_OBJECTS {
         return Err(MakeError::TooManyObjects(request.objects.len()));
@@ -153,8 +170,7 @@ pub fn profile_from_objects(request: &MakeRequest) -> Result<Profile, MakeError>
     for path in &request.objects {
         // One file at a time: only what is wanted is kept.
         let shown = path.display().to_string();
-        let bytes = read_file(path)?;
-        let sections = DebugSections::new(path, &bytes)?;
+        let sections = sections_of(path)?;
         match found.abi {
             None => found.abi = Some(sections.abi),
             Some(abi) if abi == sections.abi => {}
@@ -214,13 +230,7 @@ struct Found<'a> {
 }
 
 impl Found<'_> {
-    fn take(
-        &mut self,
-        types: &DwarfTypes<'_>,
-        wanted: &[&str],
-        objects: &[PathBuf],
-        path: &str,
-    ) -> Result<(), MakeError> {
+    fn take(&mut self, types: &DwarfTypes, wanted: &[&str], objects: &[PathBuf], path: &str) -> Result<(), MakeError> {
         for name in wanted {
             let unusable =
                 |reason: Reason| MakeError::Type { path: path.to_owned(), type_name: (*name).to_owned(), reason };

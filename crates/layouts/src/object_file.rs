@@ -3,24 +3,27 @@
 //! In a relocatable file (`.o`) the references between debug sections are zero until its relocations are applied, which
 //! we do on a copy, as a linker would.
 
-use std::borrow::Cow;
-use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
-use gimli::{EndianSlice, RunTimeEndian, SectionId};
+use gimli::{Dwarf, RunTimeEndian, SectionId};
 use object::read::{Object, ObjectSection, ObjectSymbol, RelocationTarget};
-use object::{CompressionFormat, ObjectKind, RelocationKind};
+use object::{CompressionFormat, RelocationKind};
+use symbols::{DebugPlaces, ObjectFile, UnitReader};
 
 use super::make::MakeError;
-use target::files::read_regular;
+use target::file_budget::{FileBudget, FileLimits};
+use target::files::{ShortNames, read_regular};
 use target::{ByteOrder, PointerWidth, TargetAbi, printable};
+
+/// How a DWARF reader sees one section.
+pub use symbols::DebugSection as Section;
 
 /// Larger files are refused: the largest MPI library with debug information is a few hundred megabytes.
 const MAX_FILE: u64 = 2 << 30;
 
-/// Larger tables of abbreviations are refused. gimli reads a unit's table as a whole, at about 25 times its size in memory; that
-/// of a whole web browser is smaller than this.
-const MAX_ABBREVIATIONS: usize = 16 << 20;
+/// Larger object files are not read: they are read as a whole.
+const MAX_OBJECT: u64 = 256 << 20;
 
 /// The parts of DWARF that describe types and calls, and those that gimli looks at when it opens a unit.
 const SECTIONS: [SectionId; 10] = [
@@ -36,91 +39,131 @@ const SECTIONS: [SectionId; 10] = [
     SectionId::DebugRngLists,
 ];
 
-/// How a DWARF reader sees one section.
-pub type Section<'a> = EndianSlice<'a, RunTimeEndian>;
-
 /// Reads a file as a whole.
+///
+/// # Errors
+/// Where it cannot be read, or is too large.
 pub fn read_file(path: &Path) -> Result<Vec<u8>, MakeError> {
     let fail = |reason: String| MakeError::File { path: path.display().to_string(), reason };
-    read_regular(path, MAX_FILE).map_err(|error| fail(error.to_string()))
+    read_regular(path, MAX_OBJECT).map_err(|error| fail(error.to_string()))
 }
 
-/// The debug sections of one file.
-pub struct DebugSections<'a> {
-    sections: HashMap<&'static str, Cow<'a, [u8]>>,
-    endian: RunTimeEndian,
+/// The debug information of one file.
+pub struct DebugSections {
+    dwarf: Arc<Dwarf<Section>>,
+    budget: FileBudget,
     /// Byte order and pointer width of the file.
     pub abi: TargetAbi,
 }
 
-impl<'a> DebugSections<'a> {
-    /// Takes the debug sections out of a file's bytes.
-    pub fn new(path: &Path, bytes: &'a [u8]) -> Result<Self, MakeError> {
-        let fail = |reason: String| MakeError::File { path: path.display().to_string(), reason };
-        let file = object::File::parse(bytes).map_err(|error| fail(error.to_string()))?;
-        let (byte_order, endian) = if file.is_little_endian() {
-            (ByteOrder::Little, RunTimeEndian::Little)
-        } else {
-            (ByteOrder::Big, RunTimeEndian::Big)
-        };
-        let pointer_width = if file.is_64() { PointerWidth::Eight } else { PointerWidth::Four };
-        let mut sections = HashMap::new();
-        let mut total = 0;
-        for id in SECTIONS {
-            let name = id.name();
-            // A relocatable file has one section of the same name for each type unit (-fdebug-types-section).
-            let mut data: Option<Cow<'a, [u8]>> = None;
-            for section in file.sections().filter(|section| section.name() == Ok(name)) {
-                let compressed = section.compressed_data().map_err(|error| fail(format!("{name}: {error}")))?;
-                // The file says how large its sections are unpacked; believe it only so far.
-                let unpacked = compressed.uncompressed_size;
-                if compressed.format != CompressionFormat::None && unpacked > MAX_FILE - total {
-                    return Err(fail(format!(
-                        "{name} has {unpacked} bytes when unpacked; the limit for all is {MAX_FILE}"
-                    )));
-                }
-                let mut piece = compressed.decompress().map_err(|error| fail(format!("{name}: {error}")))?;
-                total = total.saturating_add(piece.len() as u64);
-                if total > MAX_FILE {
-                    return Err(fail(format!("its debug sections have more than {MAX_FILE} bytes")));
-                }
-                if file.kind() == ObjectKind::Relocatable {
-                    relocate(&file, &section, piece.to_mut(), byte_order);
-                }
-                match &mut data {
-                    None => data = Some(piece),
-                    Some(data) => data.to_mut().extend_from_slice(&piece),
-                }
-            }
-            let Some(data) = data else { continue };
-            if id == SectionId::DebugAbbrev && data.len() > MAX_ABBREVIATIONS {
-                return Err(fail(format!("{name} has {} bytes; the limit is {MAX_ABBREVIATIONS}", data.len())));
-            }
-            sections.insert(name, data);
-        }
-        let has_types = |name| sections.get(name).is_some_and(|data: &Cow<'_, [u8]>| !data.is_empty());
-        if !has_types(SectionId::DebugInfo.name()) && !has_types(SectionId::DebugTypes.name()) {
-            return Err(MakeError::NoDebugInfo { path: path.display().to_string() });
-        }
-        // A stripped file may still have this link.
-        if let Ok(Some((name, _))) = file.gnu_debugaltlink() {
-            let supplement = printable(name);
-            return Err(MakeError::Supplement { path: path.display().to_string(), supplement });
-        }
-        Ok(Self { sections, endian, abi: TargetAbi { byte_order, pointer_width } })
+impl DebugSections {
+    /// That of a file which the user has named: it may take more than those that a process names.
+    ///
+    /// # Errors
+    /// Where the file cannot be read, or has none.
+    pub fn of_user(path: &Path) -> Result<Self, MakeError> {
+        let usual = FileLimits::default();
+        let bytes = MAX_FILE.max(usual.file_bytes);
+        let steps = usual.file_steps.saturating_mul(100);
+        let limits = FileLimits { file_bytes: bytes, job_bytes: bytes, file_steps: steps, job_steps: steps };
+        Self::open(path, &FileBudget::with(path, limits))
     }
 
-    /// The section as a DWARF reader; empty where the file has none.
-    pub fn reader(&self, id: SectionId) -> Section<'_> {
-        EndianSlice::new(self.sections.get(id.name()).map_or(&[][..], |data| data), self.endian)
+    /// That of a file; what it takes is paid from a budget.
+    ///
+    /// # Errors
+    /// Where the file cannot be read, or has none.
+    pub fn open(path: &Path, budget: &FileBudget) -> Result<Self, MakeError> {
+        let fail = |reason: String| MakeError::File { path: path.display().to_string(), reason };
+        let file = ObjectFile::open_within(path, &DebugPlaces::none(), budget);
+        Self::of(&file.map_err(|error| fail(error.to_string()))?)
     }
+
+    /// The same of a file that is open.
+    ///
+    /// # Errors
+    /// Where it has none.
+    pub fn of(file: &ObjectFile) -> Result<Self, MakeError> {
+        let path = || file.path().display().to_string();
+        let byte_order = match file.endian() {
+            RunTimeEndian::Little => ByteOrder::Little,
+            RunTimeEndian::Big => ByteOrder::Big,
+        };
+        let pointer_width = if file.is_64() { PointerWidth::Eight } else { PointerWidth::Four };
+        let abi = TargetAbi { byte_order, pointer_width };
+        let budget = file.budget().clone();
+        let dwarf = if file.is_relocatable() {
+            linked(file, byte_order)?
+        } else {
+            let section = |id: SectionId| {
+                let found = SECTIONS.contains(&id).then(|| file.debug_section(id.name())).flatten();
+                Ok::<_, gimli::Error>(found.unwrap_or_else(|| Section::new(Arc::from([]), file.endian())))
+            };
+            Dwarf::load(section).map_err(|error| MakeError::File { path: path(), reason: error.to_string() })?
+        };
+        let is_empty = |section: &Section| gimli::Reader::is_empty(section);
+        if is_empty(gimli::Section::reader(&dwarf.debug_info)) && is_empty(gimli::Section::reader(&dwarf.debug_types)) {
+            return Err(match budget.over() {
+                Some(over) => MakeError::File { path: path(), reason: over.to_string() },
+                None => MakeError::NoDebugInfo { path: path() },
+            });
+        }
+        // A stripped file may still have this link.
+        if let Some((name, _)) = file.supplement() {
+            return Err(MakeError::Supplement { path: path(), supplement: printable(name) });
+        }
+        Ok(Self { dwarf: Arc::new(dwarf), budget, abi })
+    }
+
+    /// Its units.
+    pub fn units(&self) -> UnitReader {
+        UnitReader::new(Arc::clone(&self.dwarf), self.budget.clone())
+    }
+}
+
+/// The sections of an object file, with its relocations applied.
+fn linked(object: &ObjectFile, byte_order: ByteOrder) -> Result<Dwarf<Section>, MakeError> {
+    let path = object.path();
+    let fail = |reason: String| MakeError::File { path: path.display().to_string(), reason };
+    let budget = object.budget();
+    let bytes = read_file(path)?;
+    let _whole = budget.claimed("whole content", bytes.len() as u64).map_err(|over| fail(over.to_string()))?;
+    let file = object::File::parse(ShortNames(bytes.as_slice())).map_err(|error| fail(error.to_string()))?;
+    let load = |id: SectionId| {
+        let name = id.name();
+        let mut data = Vec::new();
+        if SECTIONS.contains(&id) {
+            // There is one section of the same name for each type unit (-fdebug-types-section).
+            for section in file.sections().filter(|section| section.name() == Ok(name)) {
+                let fail = |error: object::read::Error| fail(format!("{name}: {error}"));
+                let compressed = section.compressed_data().map_err(fail)?;
+                // The file says how large its sections are unpacked. Twice: the pieces are put together.
+                let unpacked = compressed.uncompressed_size.saturating_mul(2);
+                budget
+                    .claim(name, unpacked)
+                    .map_err(|over| MakeError::File { path: path.display().to_string(), reason: over.to_string() })?;
+                if compressed.format != CompressionFormat::None {
+                    let steps = budget.steps(name, unpacked);
+                    steps.map_err(|over| MakeError::File {
+                        path: path.display().to_string(),
+                        reason: over.to_string(),
+                    })?;
+                }
+                let mut piece = compressed.decompress().map_err(fail)?;
+                relocate(&file, &section, piece.to_mut(), byte_order);
+                data.extend_from_slice(&piece);
+            }
+        }
+        Ok(Section::within(data.into(), object.endian(), budget, name))
+    };
+    Dwarf::load(load)
 }
 
 /// Applies the absolute relocations of a debug section. Others (relative to code, pairs of RISC-V) only concern code
 /// addresses, which say nothing about types.
-fn relocate<'data>(
-    file: &object::File<'data>,
-    section: &object::Section<'data, '_>,
+fn relocate<'data, R: object::ReadRef<'data>>(
+    file: &object::File<'data, R>,
+    section: &object::Section<'data, '_, R>,
     data: &mut [u8],
     byte_order: ByteOrder,
 ) {

@@ -1,7 +1,7 @@
 //! The files that a process has mapped, with code in them: what they tell of code, by their addresses.
 
 use std::cell::{OnceCell, RefCell};
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::os::unix::fs::FileExt;
@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use symbols::demangled;
 use target::address::TargetAddr;
+use target::file_budget::over_limit_of;
 use target::files::{open_regular, open_regular_as};
 use target::libraries::VDSO;
 use target::{CodePlace, Mapping, PageCache, Target, build_id_in_memory, printable_path};
@@ -121,6 +122,14 @@ impl<P: Process> Images<P> {
         let found = Arc::new(Loaded { image: image.clone(), file, bias });
         self.loaded.borrow_mut().insert(image.start, Arc::clone(&found));
         Some(found)
+    }
+
+    /// Of which files no more is read, and why: they ask for more than any may take.
+    pub(crate) fn over_limits(&self) -> Vec<String> {
+        let opened = self.loaded.borrow();
+        let opened = opened.values().filter_map(|loaded| over_limit_of(loaded.file.as_ref()?.object.path()));
+        let named = self.all().iter().filter_map(|image| over_limit_of(Path::new(&image.path)));
+        opened.chain(named).collect::<BTreeSet<_>>().into_iter().collect()
     }
 
     /// Of those whose files were opened, the one that is loaded with that bias.

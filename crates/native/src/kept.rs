@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 use gimli::RunTimeEndian;
 use symbols::{DebugPlaces, ObjectFile};
+use target::file_budget::cuts;
 use target::files::{Identity, Reader};
 use target::{ByteOrder, PointerWidth, TargetAbi};
 use unwind::{Module, Sections};
@@ -19,6 +21,9 @@ const MOST: usize = 256;
 type Key = (Identity, Option<u32>);
 
 static KNOWN: Mutex<BTreeMap<Key, Arc<KnownFile>>> = Mutex::new(BTreeMap::new());
+
+/// How often reading had to end when files were asked for last.
+static CUTS: AtomicU64 = AtomicU64::new(0);
 
 /// A file with what was found out about it.
 pub(crate) struct KnownFile {
@@ -40,6 +45,11 @@ fn asked_for() -> Option<Duration> {
 /// The file at a path, opened once; `None` where it is none that can be used.
 pub(crate) fn known_file(path: &Path, reader: Option<Reader>) -> Option<Arc<KnownFile>> {
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    let cuts = cuts();
+    if CUTS.swap(cuts, Ordering::Relaxed) != cuts {
+        // What was found out about files meanwhile may be a part of what they say.
+        known().clear();
+    }
     // Debug files are looked for with the rights of whoever's process it is.
     let key = (Identity::of(&std::fs::metadata(path).ok()?), reader.as_ref().map(|reader| reader.uid));
     if let Some(found) = known().get(&key) {
@@ -79,6 +89,7 @@ impl KnownFile {
             let debug_frame = section(".debug_frame")
                 .or_else(|| self.object.debug_file()?.section(".debug_frame").map(|(bytes, address)| (address, bytes)));
             let sections = Sections {
+                budget: self.object.budget().clone(),
                 eh_frame: section(".eh_frame"),
                 eh_frame_hdr: section(".eh_frame_hdr"),
                 debug_frame: debug_frame.map(|(_, bytes)| bytes),
@@ -103,7 +114,7 @@ impl KnownFile {
             RunTimeEndian::Big => ByteOrder::Big,
         };
         let abi = TargetAbi { byte_order, pointer_width };
-        let make = || Some(Arc::new(DebugInfo::new(self.object.dwarf()?, self.object.unit_addresses()?, abi)));
+        let make = || Some(Arc::new(DebugInfo::new(self.object.units()?, self.object.unit_addresses()?, abi)));
         self.information.get_or_init(make).as_ref()
     }
 }

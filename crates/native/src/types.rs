@@ -2,11 +2,12 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use layouts::{LayoutSource, MakeError, MakeRequest, TypeLayout, profile_from_objects};
+use layouts::{LayoutSource, MakeError, TypeLayout, types_of_file};
+use symbols::ObjectFile;
+use target::file_budget::cuts;
 use target::files::Identity;
 use target::libraries::{c_library, is_application};
 use target::{PageCache, Reason, Target};
@@ -15,9 +16,6 @@ use crate::images::{Image, Images};
 use crate::process::Process;
 
 type Types = Result<BTreeMap<String, TypeLayout>, Reason>;
-
-/// Types are read from files that are not larger (bytes).
-const MAX_FILE: u64 = 512 << 20;
 
 /// The types of so many files are kept.
 const MOST: usize = 16;
@@ -62,8 +60,7 @@ fn types_at<P: Process>(images: &Images<P>, start: u64) -> Option<Arc<Types>> {
     let file = images.loaded(start)?.file.clone()?;
     file.object.dwarf()?;
     let object = file.object.debug_file().map_or(&file.object, |debug| debug.as_ref());
-    let size = std::fs::metadata(object.path()).ok()?.len();
-    (size <= MAX_FILE).then(|| types_of(object.path()))
+    Some(types_of(object))
 }
 
 impl<P: Process> LayoutSource for MpiTypes<P> {
@@ -86,19 +83,19 @@ impl<P: Process> LayoutSource for MpiTypes<P> {
 }
 
 /// All types that readers ask for, of one file; read once for all ranks.
-fn types_of(path: &Path) -> Arc<Types> {
-    let identity = std::fs::metadata(path).ok().map(|about| Identity::of(&about));
+fn types_of(object: &ObjectFile) -> Arc<Types> {
+    let identity = std::fs::metadata(object.path()).ok().map(|about| Identity::of(&about));
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(found) = identity.and_then(|identity| known().get(&identity).cloned()) {
         return found;
     }
-    let request = MakeRequest { objects: vec![path.to_path_buf()], ..MakeRequest::default() };
-    let made = Arc::new(match profile_from_objects(&request) {
-        Ok(made) => Ok(made.types),
+    let before = cuts();
+    let made = Arc::new(match types_of_file(object) {
+        Ok(types) => Ok(types),
         Err(MakeError::NoDebugInfo { .. } | MakeError::MissingTypes { .. }) => Ok(BTreeMap::new()),
         Err(error) => Err(Reason::of(error)),
     });
-    if let Some(identity) = identity {
+    if let Some(identity) = identity.filter(|_| cuts() == before) {
         let mut known = known();
         if known.len() >= MOST {
             known.clear();

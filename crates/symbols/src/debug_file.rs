@@ -8,12 +8,19 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use target::file_budget::FileBudget;
+
 use super::object_file::How;
 use super::{DebugPlaces, ObjectFile, Section};
 
 /// `.gnu_debugdata` becomes at most so many bytes, and unpacking it takes so many KiB of memory besides.
 const MAX_EMBEDDED: u64 = 64 << 20;
 const MAX_UNPACKING: u32 = 128 << 10;
+
+/// So many bytes are unpacked in the time of one step of a budget.
+const BYTES_A_STEP: usize = 2;
+
+const EMBEDDED: &str = ".gnu_debugdata";
 
 /// The name of a debug file is not longer.
 const MAX_NAME: usize = 4096;
@@ -42,7 +49,7 @@ pub(crate) fn find(of: &ObjectFile) -> Option<Separate> {
 
 /// The file, where it has the same build-id, and debug information.
 fn fitting(path: &Path, of: &ObjectFile, places: &DebugPlaces) -> Option<ObjectFile> {
-    let file = ObjectFile::opened(path, places, true).ok()?;
+    let file = ObjectFile::opened(path, places, Some(of.budget())).ok()?;
     (file.build_id() == of.build_id()).then_some(file)
 }
 
@@ -54,7 +61,7 @@ fn linked(of: &ObjectFile, places: &DebugPlaces) -> Option<ObjectFile> {
     }
     places.by_name(of.path(), OsStr::from_bytes(name)).iter().find_map(|path| {
         let file = fitting(path, of, places)?;
-        (file.source().checksum()? == checksum).then_some(file)
+        (file.source().checksum(of.budget())? == checksum).then_some(file)
     })
 }
 
@@ -95,17 +102,27 @@ fn ended(child: &mut Child, end: Instant) -> Option<bool> {
 
 /// The file in `.gnu_debugdata`: symbols that are not in the dynamic table.
 pub(crate) fn embedded(of: &ObjectFile) -> Option<ObjectFile> {
-    let (packed, _) = of.section(".gnu_debugdata")?;
-    let bytes = unpacked(&packed)?;
-    ObjectFile::in_memory(of.path().to_path_buf(), bytes, true).ok()
+    let (packed, _) = of.section(EMBEDDED)?;
+    let bytes = unpacked(&packed, of.budget())?;
+    ObjectFile::in_memory(of.path().to_path_buf(), bytes, Some(of.budget())).ok()
 }
 
-fn unpacked(packed: &Section) -> Option<Vec<u8>> {
+fn unpacked(packed: &Section, budget: &FileBudget) -> Option<Vec<u8>> {
+    let _unpacking = budget.claimed(EMBEDDED, u64::from(MAX_UNPACKING) << 10).ok()?;
+    let mut reader = lzma_rust2::XzReader::new_mem_limit(packed.bytes(), true, MAX_UNPACKING);
     let mut bytes = Vec::new();
-    let reader = lzma_rust2::XzReader::new_mem_limit(packed.bytes(), true, MAX_UNPACKING);
-    // One more tells that there are too many.
-    reader.take(MAX_EMBEDDED + 1).read_to_end(&mut bytes).ok()?;
-    (bytes.len() as u64 <= MAX_EMBEDDED).then_some(bytes)
+    let mut piece = [0; 1 << 14];
+    loop {
+        let length = reader.read(&mut piece).ok()?;
+        if length == 0 {
+            return Some(bytes);
+        }
+        // They are kept as long as the file is; a vector that grows has twice as many for a moment.
+        budget.claim(EMBEDDED, 2 * length as u64).ok()?;
+        budget.steps(EMBEDDED, (length / BYTES_A_STEP) as u64).ok()?;
+        bytes.extend_from_slice(piece.get(..length)?);
+        budget.entries(EMBEDDED, "bytes when it is unpacked", bytes.len() as u64, MAX_EMBEDDED).ok()?;
+    }
 }
 
 /// The file that dwz moved debug information to.
@@ -127,7 +144,7 @@ pub(crate) fn supplement(of: &ObjectFile) -> Option<ObjectFile> {
     }
     paths.extend(places.by_build_id(build_id));
     paths.iter().find_map(|path| {
-        let file = ObjectFile::opened(path, places, true).ok()?;
+        let file = ObjectFile::opened(path, places, Some(of.budget())).ok()?;
         (file.build_id() == Some(build_id)).then_some(file)
     })
 }

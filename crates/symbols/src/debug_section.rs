@@ -6,10 +6,11 @@
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use gimli::{Error, ReaderOffsetId, RunTimeEndian};
+use target::file_budget::FileBudget;
 use target::zeroed;
 
 use super::source::Source;
@@ -19,6 +20,12 @@ const SHIFT: u32 = 12;
 
 /// So that one piece has all.
 const WHOLE: u32 = usize::BITS - 1;
+
+/// The budget is asked once for so many steps.
+const STEPS_BETWEEN: u32 = 1 << 12;
+
+/// So many bytes that are copied or searched cost one step.
+const BYTES_A_STEP: usize = 64;
 
 type Piece = OnceLock<Option<Arc<[u8]>>>;
 
@@ -39,20 +46,49 @@ struct Pieces {
     file: Option<(Arc<Source>, u64)>,
     /// What no other section has: gimli tells offsets of several sections apart by it.
     first_id: u64,
+    /// What reading it costs is paid from.
+    paid: Option<Paid>,
+    /// Steps since the budget was asked. Threads that count at the same moment may miss some of each other's.
+    steps: AtomicU32,
+}
+
+/// The budget of the file, and what the section is called there.
+pub(crate) struct Paid {
+    pub(crate) budget: FileBudget,
+    pub(crate) section: Box<str>,
 }
 
 impl DebugSection {
-    /// That of bytes which are there.
+    /// That of bytes which are there, and cost nothing.
     pub fn new(bytes: Arc<[u8]>, endian: RunTimeEndian) -> Self {
-        let size = bytes.len();
-        Self::of(Pieces::new(Box::new([OnceLock::from(Some(bytes))]), WHOLE, size, endian, None))
+        Self::whole(bytes, endian, None)
     }
 
-    /// That of bytes of a file, which are read when they are wanted.
-    pub(crate) fn in_file(source: &Arc<Source>, offset: u64, size: usize, endian: RunTimeEndian) -> Self {
+    /// The same; reading them is paid from the budget of a file, in which the section has that name.
+    pub fn within(bytes: Arc<[u8]>, endian: RunTimeEndian, budget: &FileBudget, section: &str) -> Self {
+        Self::whole(bytes, endian, Some(Paid { budget: budget.clone(), section: section.into() }))
+    }
+
+    /// That of bytes which are there, and are claimed already.
+    pub(crate) fn whole(bytes: Arc<[u8]>, endian: RunTimeEndian, paid: Option<Paid>) -> Self {
+        let size = bytes.len();
+        Self::of(Pieces::new(Box::new([OnceLock::from(Some(bytes))]), WHOLE, size, endian, None, paid))
+    }
+
+    /// That of bytes of a file, which are read when they are wanted. `None` where there are too many.
+    pub(crate) fn in_file(
+        source: &Arc<Source>,
+        offset: u64,
+        size: usize,
+        endian: RunTimeEndian,
+        paid: Option<Paid>,
+    ) -> Option<Self> {
         let count = size.div_ceil(1 << SHIFT);
+        if let Some(Paid { budget, section }) = &paid {
+            budget.claim(section, (count * size_of::<Piece>()) as u64).ok()?;
+        }
         let kept = std::iter::repeat_with(OnceLock::new).take(count).collect();
-        Self::of(Pieces::new(kept, SHIFT, size, endian, Some((Arc::clone(source), offset))))
+        Some(Self::of(Pieces::new(kept, SHIFT, size, endian, Some((Arc::clone(source), offset)), paid)))
     }
 
     fn of(all: Pieces) -> Self {
@@ -77,7 +113,9 @@ impl DebugSection {
         self.end - self.at
     }
 
+    #[inline]
     fn checked(&self, length: usize) -> gimli::Result<usize> {
+        self.all.pay(1)?;
         if length > self.length() {
             return Err(Error::UnexpectedEof(gimli::Reader::offset_id(self)));
         }
@@ -92,10 +130,35 @@ impl Pieces {
         size: usize,
         endian: RunTimeEndian,
         file: Option<(Arc<Source>, u64)>,
+        paid: Option<Paid>,
     ) -> Self {
         static IDS: AtomicU64 = AtomicU64::new(0);
         let first_id = IDS.fetch_add(size as u64 + 1, Ordering::Relaxed);
-        Self { kept, shift, size, endian, file, first_id }
+        Self { kept, shift, size, endian, file, first_id, paid, steps: AtomicU32::new(0) }
+    }
+
+    /// Steps are made; an error where the file may take no more. All that gimli reads comes by here, so that it ends, too.
+    #[inline]
+    fn pay(&self, steps: u32) -> gimli::Result<()> {
+        let steps = self.steps.load(Ordering::Relaxed).saturating_add(steps);
+        self.steps.store(steps, Ordering::Relaxed);
+        if steps < STEPS_BETWEEN { Ok(()) } else { self.settle(steps) }
+    }
+
+    #[cold]
+    fn settle(&self, steps: u32) -> gimli::Result<()> {
+        if let Some(Paid { budget, section }) = &self.paid
+            && budget.steps(section, steps.into()).is_err()
+        {
+            // The next step asks again, and gets the same answer.
+            return Err(Error::Io);
+        }
+        self.steps.store(0, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn pay_for_bytes(&self, bytes: usize) -> gimli::Result<()> {
+        self.pay(u32::try_from(bytes / BYTES_A_STEP).unwrap_or(u32::MAX))
     }
 
     /// The piece that has a place of the section, and where it begins.
@@ -115,7 +178,10 @@ impl Pieces {
         let (source, offset) = self.file.as_ref()?;
         let Range { start, end } = number << self.shift..self.size.min((number + 1) << self.shift);
         let length = (end - start) as u64;
-        source.read(offset.checked_add(start as u64)?, length, length).map(Arc::from)
+        if let Some(Paid { budget, section }) = &self.paid {
+            budget.claim(section, length).ok()?;
+        }
+        source.read_shared(offset.checked_add(start as u64)?, length)
     }
 }
 
@@ -164,6 +230,7 @@ impl gimli::Reader for DebugSection {
         let mut rest = self.clone();
         while rest.at < rest.end {
             let first = rest.first()?;
+            self.all.pay_for_bytes(first.len())?;
             match first.iter().position(|one| *one == byte) {
                 Some(place) => return Ok(rest.at + place - self.at),
                 None => rest.at += first.len(),
@@ -193,6 +260,7 @@ impl gimli::Reader for DebugSection {
         if first.len() == self.length() {
             return Ok(Cow::Borrowed(first));
         }
+        self.all.pay_for_bytes(self.length())?;
         let mut bytes = zeroed(self.length()).map_err(|_| Error::Io)?;
         self.clone().read_slice(&mut bytes)?;
         Ok(Cow::Owned(bytes))
@@ -215,6 +283,7 @@ impl gimli::Reader for DebugSection {
     #[inline]
     fn read_slice(&mut self, to: &mut [u8]) -> gimli::Result<()> {
         let end = self.checked(to.len())?;
+        self.all.pay_for_bytes(to.len())?;
         let mut to = to;
         while !to.is_empty() {
             let first = self.first()?;
@@ -236,8 +305,10 @@ impl gimli::Reader for DebugSection {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use std::io::Write;
+    use std::path::Path;
 
     use gimli::Reader;
+    use target::file_budget::FileLimits;
 
     use super::*;
 
@@ -266,7 +337,7 @@ mod tests {
         let bytes = numbers(3 * (1 << SHIFT) + 17);
         let source = source(&bytes);
         let whole = DebugSection::new(Arc::from(&bytes[5..]), ENDIAN);
-        let pieces = DebugSection::in_file(&source, 5, bytes.len() - 5, ENDIAN);
+        let pieces = DebugSection::in_file(&source, 5, bytes.len() - 5, ENDIAN, None).unwrap();
         assert_eq!(whole.to_slice().unwrap(), pieces.to_slice().unwrap());
         for start in [0, 1, (1 << SHIFT) - 3, (1 << SHIFT) - 1, 1 << SHIFT, 2 * (1 << SHIFT) + 100] {
             let (mut one, mut other) = (whole.clone(), pieces.clone());
@@ -287,7 +358,7 @@ mod tests {
     fn only_what_is_wanted_is_read() {
         let bytes = numbers(8 * (1 << SHIFT));
         let source = source(&bytes);
-        let mut section = DebugSection::in_file(&source, 0, bytes.len(), ENDIAN);
+        let mut section = DebugSection::in_file(&source, 0, bytes.len(), ENDIAN, None).unwrap();
         section.skip(5 << SHIFT).unwrap();
         section.read_u32().unwrap();
         let read = section.all.kept.iter().filter(|piece| piece.get().is_some()).count();
@@ -299,7 +370,7 @@ mod tests {
         let bytes = numbers(4 * (1 << SHIFT));
         let source = source(&bytes);
         let Source::File { file, .. } = &*source else { unreachable!() };
-        let mut section = DebugSection::in_file(&source, 0, bytes.len(), ENDIAN);
+        let mut section = DebugSection::in_file(&source, 0, bytes.len(), ENDIAN, None).unwrap();
         assert!(section.read_u32().is_ok());
         file.set_len(1 << SHIFT).unwrap();
         assert!(section.read_u32().is_ok());
@@ -307,6 +378,27 @@ mod tests {
         assert_eq!(section.read_u32(), Err(Error::Io));
         assert_eq!(section.find(1), Err(Error::Io));
         assert!(section.to_slice().is_err());
+    }
+
+    #[test]
+    fn steps_and_pages_are_paid_for() {
+        let bytes = numbers(64 << SHIFT);
+        let source = source(&bytes);
+        let limits = |file_bytes, file_steps| FileLimits { file_bytes, file_steps, ..FileLimits::default() };
+        let section = |limits| {
+            let budget = FileBudget::with(Path::new("/made-up/section"), limits);
+            let paid = Paid { budget, section: ".debug_info".into() };
+            DebugSection::in_file(&source, 0, bytes.len(), ENDIAN, Some(paid))
+        };
+        let read = |section: &mut DebugSection| std::iter::from_fn(|| section.read_u8().ok()).count();
+        assert_eq!(read(&mut section(limits(1 << 20, 1 << 20)).unwrap()), bytes.len());
+        // The beginnings of pages are claimed at once, each page when it is read.
+        assert!(section(limits(100, 1 << 20)).is_none());
+        assert_eq!(read(&mut section(limits(10 << SHIFT, 1 << 20)).unwrap()), 9 << SHIFT);
+        let mut slow = section(limits(1 << 20, 20_000)).unwrap();
+        let count = read(&mut slow);
+        assert!((10_000..=30_000).contains(&count), "{count}");
+        assert!(slow.find(1).is_err() && slow.read_u8().is_err() && slow.skip(1).is_err());
     }
 
     #[test]

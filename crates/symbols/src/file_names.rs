@@ -72,6 +72,13 @@ impl FileNames {
         Self { files: files.collect(), main, first: usize::from(header.version() < 5) }
     }
 
+    /// The memory that they take, in bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        let name = |file: &FileName| file.name.len() + file.path.as_os_str().len() + file.id.len();
+        let names: usize = self.files.iter().flatten().map(name).sum();
+        (size_of_val(self.files.as_slice()) + names) as u64
+    }
+
     pub(crate) fn get(&self, index: u64) -> Option<&FileName> {
         self.files.get(usize::try_from(index).ok()?.checked_sub(self.first)?)?.as_ref()
     }

@@ -10,7 +10,7 @@ use super::units::UnitData;
 
 /// Reading one unit may take this long, and it may have so many entries that contain others.
 const TIME_LIMIT: Duration = Duration::from_secs(2);
-const MAX_SCOPES: usize = 1 << 22;
+const MAX_SCOPES: usize = 1 << 20;
 
 /// Calls that are inlined in one another more deeply are damage.
 const MAX_INLINED: usize = 1 << 10;
@@ -78,7 +78,14 @@ impl Functions {
             }
         }
         self.ranges.sort_unstable_by_key(|(begin, _, offset)| (*begin, offset.0));
+        self.ranges.shrink_to_fit();
+        self.scopes.shrink_to_fit();
         Ok(())
+    }
+
+    /// The memory that they take, in bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        (size_of_val(self.scopes.as_slice()) + size_of_val(self.ranges.as_slice())) as u64
     }
 
     /// The function that has an address.

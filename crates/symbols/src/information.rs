@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
-use gimli::{Dwarf, Reader, SectionId};
+use gimli::{Dwarf, SectionId};
 
 use super::split::Splits;
+use super::unit_reader::UnitReader;
 use super::units::{UnitData, Units};
 use super::{DebugSection, ObjectFile, UnitAddresses, debug_file};
-
-/// Larger tables of abbreviations are refused: gimli reads a unit's table as a whole, at about 25 times its size in memory.
-const MAX_ABBREVIATIONS: usize = 16 << 20;
 
 pub(crate) struct Information {
     pub(crate) main: Units,
@@ -27,14 +25,15 @@ impl Information {
         if let Some(supplement) = &supplement {
             dwarf.load_sup(|id| Ok::<_, ()>(wanted(supplement, id))).ok()?;
         }
-        let supplement = supplement.as_ref().and_then(load).map(|dwarf| Units::new(Arc::new(dwarf)));
-        let dwarf = Arc::new(dwarf);
-        let addresses = Arc::new(UnitAddresses::new(Arc::clone(&dwarf)));
-        Some(Self { main: Units::new(dwarf), supplement, splits: Splits::new(file), addresses })
+        let reader = |dwarf| Arc::new(UnitReader::new(Arc::new(dwarf), file.budget().clone()));
+        let supplement = supplement.as_ref().and_then(load).map(|dwarf| Units::new(reader(dwarf)));
+        let main = reader(dwarf);
+        let addresses = Arc::new(UnitAddresses::new(Arc::clone(&main)));
+        Some(Self { main: Units::new(main), supplement, splits: Splits::new(file), addresses })
     }
 
-    pub(crate) fn dwarf(&self) -> &Arc<Dwarf<DebugSection>> {
-        self.main.dwarf()
+    pub(crate) fn reader(&self) -> &Arc<UnitReader> {
+        self.main.reader()
     }
 
     /// The units that have code at an address.
@@ -45,9 +44,8 @@ impl Information {
 }
 
 fn load(file: &ObjectFile) -> Option<Dwarf<DebugSection>> {
-    let dwarf = Dwarf::load(|id| Ok::<_, ()>(wanted(file, id))).ok()?;
-    let abbreviations = file.debug_section(SectionId::DebugAbbrev.name())?;
-    (abbreviations.len() <= MAX_ABBREVIATIONS).then_some(dwarf)
+    file.debug_section(SectionId::DebugAbbrev.name())?;
+    Dwarf::load(|id| Ok::<_, ()>(wanted(file, id))).ok()
 }
 
 /// Macros are large, to be unpacked where they are compressed, and nobody asks for them.

@@ -26,6 +26,7 @@ mod references;
 mod source;
 mod split;
 mod unit_addresses;
+mod unit_reader;
 mod units;
 
 pub use calls::{Call, Target};
@@ -40,6 +41,7 @@ pub use object_file::{How, ObjectFile, Segment};
 pub use places::DebugPlaces;
 pub use target::files::Reader;
 pub use unit_addresses::UnitAddresses;
+pub use unit_reader::{OpenUnit, UnitReader, line_header_cost};
 
 /// All bytes of a section, shared.
 pub type Section = gimli::EndianArcSlice<gimli::RunTimeEndian>;

@@ -11,7 +11,7 @@ use super::file_names::{FileName, FileNames};
 
 /// Reading one unit's table may take this long, and it may have so many rows.
 const TIME_LIMIT: Duration = Duration::from_secs(2);
-const MAX_ROWS: usize = 1 << 23;
+const MAX_ROWS: usize = 1 << 20;
 
 /// The time is looked at once for so many rows.
 const ROWS_BETWEEN: usize = 1 << 12;
@@ -40,8 +40,15 @@ impl Lines {
         for (_, table) in &mut building.tables {
             // An end goes before what begins at its address.
             table.sort_by_key(|row| (row.address, row.line != 0));
+            table.shrink_to_fit();
         }
         Self { names: building.names, tables: building.tables }
+    }
+
+    /// The memory that they take, in bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        let rows = |(_, table): &(u64, Vec<Row>)| size_of_val(table.as_slice()) as u64;
+        self.names.bytes() + self.tables.iter().map(rows).sum::<u64>()
     }
 
     /// File and line of an address.

@@ -6,13 +6,18 @@ use object::elf::{self, FileHeader32, FileHeader64};
 use object::read::elf::{FileHeader, Sym as _};
 use object::{Architecture, Endianness, pod};
 
+use target::file_budget::Claimed;
+
 use super::demangle::demangled;
 use super::object_file::SectionHead;
 use super::{ObjectFile, Section, plt};
 
 /// More symbols, or bytes of names, are not read from one file: names of a damaged one overlap.
-pub(crate) const MAX_SYMBOLS: usize = 1 << 23;
-pub(crate) const MAX_NAMES: usize = 1 << 27;
+pub(crate) const MAX_SYMBOLS: usize = 1 << 22;
+pub(crate) const MAX_NAMES: usize = 1 << 28;
+
+/// So many symbols are paid for at once; a vector that grows has twice as many for a moment.
+pub(crate) const SYMBOLS_CLAIMED: usize = 1 << 14;
 
 /// A longer name is damage.
 const MAX_NAME: usize = 1 << 16;
@@ -46,15 +51,26 @@ struct Entry {
     size: u64,
     /// Number of its section.
     section: usize,
-    name: (u32, u32),
+    name: Name,
     is_function: bool,
+}
+
+/// Where a name begins and ends.
+#[derive(Debug, Clone, Copy)]
+enum Name {
+    InFile(u32, u32),
+    /// That of a stub, which is made up.
+    Own(u32, u32),
 }
 
 #[derive(Default)]
 pub(crate) struct SymbolTable {
     /// By address; those at one address by the bytes of their names.
     entries: Vec<Entry>,
+    /// The file's names.
+    strings: Option<Section>,
     names: Vec<u8>,
+    claimed: Vec<Claimed>,
 }
 
 impl SymbolTable {
@@ -65,8 +81,8 @@ impl SymbolTable {
         } else {
             table.fill::<FileHeader32<Endianness>>(file);
         }
-        let (names, entries) = (&table.names, &mut table.entries);
-        let name = |entry: &Entry| names.get(entry.name.0 as usize..entry.name.1 as usize).unwrap_or_default();
+        let (strings, names, entries) = (&table.strings, &table.names, &mut table.entries);
+        let name = |entry: &Entry| bytes_of(strings.as_ref(), names, entry.name);
         entries.sort_by(|a, b| a.address.cmp(&b.address).then_with(|| name(a).cmp(name(b))));
         entries.dedup_by(|a, b| a.address == b.address && a.section == b.section && name(a) == name(b));
         table
@@ -78,7 +94,13 @@ impl SymbolTable {
             self.read::<E>(file, ".dynsym", ".dynstr");
         }
         for plt::Stub { address, section, name } in plt::stubs(file) {
-            self.add(name.as_bytes(), Entry { address, size: 0, section, name: (0, 0), is_function: true });
+            let start = self.names.len();
+            if start + name.len() > MAX_NAMES || !self.has_room(file) {
+                break;
+            }
+            self.names.extend_from_slice(name.as_bytes());
+            let (Ok(start), Ok(end)) = (u32::try_from(start), u32::try_from(self.names.len())) else { break };
+            self.entries.push(Entry { address, size: 0, section, name: Name::Own(start, end), is_function: true });
         }
     }
 
@@ -103,9 +125,10 @@ impl SymbolTable {
             if kind == elf::STT_SECTION || kind == elf::STT_FILE {
                 continue;
             }
-            let Some(name) = name_at(&strings, symbol.st_name(endian)) else { continue };
+            let at = symbol.st_name(endian);
+            let Some(name) = name_at(&strings, at) else { continue };
             read += name.len();
-            if read > MAX_NAMES {
+            if read > MAX_NAMES || !self.has_room(file) {
                 break;
             }
             if is_label(name, file.architecture(), symbol.st_bind() == elf::STB_LOCAL) {
@@ -113,25 +136,28 @@ impl SymbolTable {
             }
             let (address, size) = (symbol.st_value(endian).into(), symbol.st_size(endian).into());
             let is_function = kind == elf::STT_FUNC || kind == elf::STT_GNU_IFUNC;
-            self.add(name, Entry { address, size, section: section.index, name: (0, 0), is_function });
+            // A longer name than an offset can tell is none.
+            let Some(end) = u32::try_from(name.len()).ok().and_then(|length| at.checked_add(length)) else { continue };
+            let name = Name::InFile(at, end);
+            self.entries.push(Entry { address, size, section: section.index, name, is_function });
         }
+        self.strings = Some(strings);
         count > 1
     }
 
-    fn add(&mut self, name: &[u8], entry: Entry) {
-        let start = self.names.len();
-        if start + name.len() > MAX_NAMES || self.entries.len() >= MAX_SYMBOLS {
-            return;
+    /// Whether there may be another symbol.
+    fn has_room(&mut self, file: &ObjectFile) -> bool {
+        if self.entries.len() < self.claimed.len() * SYMBOLS_CLAIMED {
+            return true;
         }
-        self.names.extend_from_slice(name);
-        let range = (u32::try_from(start), u32::try_from(self.names.len()));
-        if let (Ok(start), Ok(end)) = range {
-            self.entries.push(Entry { name: (start, end), ..entry });
-        }
+        let bytes = 2 * SYMBOLS_CLAIMED * size_of::<Entry>();
+        let claimed = file.budget().claimed("symbol table", bytes as u64);
+        self.claimed.extend(claimed);
+        self.entries.len() < self.claimed.len() * SYMBOLS_CLAIMED
     }
 
     fn name(&self, entry: &Entry) -> &[u8] {
-        self.names.get(entry.name.0 as usize..entry.name.1 as usize).unwrap_or_default()
+        bytes_of(self.strings.as_ref(), &self.names, entry.name)
     }
 
     /// The symbol that covers an address.
@@ -166,6 +192,15 @@ impl SymbolTable {
         let there = self.entries.get(from..)?.iter().take_while(|entry| entry.address == address);
         there.filter(|entry| entry.is_function).last().map(|entry| self.name(entry))
     }
+}
+
+/// The bytes of a name.
+fn bytes_of<'a>(strings: Option<&'a Section>, own: &'a [u8], name: Name) -> &'a [u8] {
+    let found = match name {
+        Name::InFile(start, end) => strings.and_then(|strings| strings.bytes().get(start as usize..end as usize)),
+        Name::Own(start, end) => own.get(start as usize..end as usize),
+    };
+    found.unwrap_or_default()
 }
 
 /// The number of the section of code that has an address.

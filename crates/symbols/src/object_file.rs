@@ -7,31 +7,38 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use gimli::RunTimeEndian;
 use object::read::{CompressedFileRange, Object, ObjectSection, ObjectSegment};
-use object::{Architecture, CompressionFormat, SectionFlags, SectionKind, SegmentFlags, elf};
-use target::files::{Contents, FileError};
+use object::{Architecture, CompressionFormat, ObjectKind, SectionFlags, SectionKind, SegmentFlags, elf};
+use target::file_budget::{FileBudget, FileOverLimit};
+use target::files::{Contents, FileError, ShortNames};
 
 use super::calls::KeptCalls;
 use super::debug_file::{self, Separate};
+use super::debug_section::Paid;
 use super::frames::Kept;
 use super::information::Information;
 use super::msymbols::{Function, SymbolTable};
 use super::named::NamedSymbols;
 use super::source::Source;
+use super::unit_reader::UnitReader;
 use super::{DebugPlaces, DebugSection, ObjectError, Section, UnitAddresses};
 
 /// Larger files are refused: those with the debug information of a whole browser are smaller.
 const MAX_FILE: u64 = 16 << 30;
 
-/// More bytes of sections are not kept of one file.
-const MAX_SECTIONS: u64 = 2 << 30;
-
 /// More sections or segments are not looked at: each costs memory, and a damaged file's may overlap.
 const MAX_ENTRIES: usize = 1 << 16;
+
+/// The name of no section that is asked for is longer (bytes).
+const MAX_NAME: usize = 64;
+
+/// Sections that name other files are not longer (bytes).
+const MAX_LINK: u64 = 8192;
 
 /// One ELF file, and its separate debug file where it has one. It is shared: what is read once is there for all.
 pub struct ObjectFile {
     path: PathBuf,
     source: Arc<Source>,
+    budget: FileBudget,
     head: Head,
     kept: Mutex<KeptSections>,
     places: DebugPlaces,
@@ -50,6 +57,7 @@ pub struct ObjectFile {
 struct Head {
     architecture: Architecture,
     is_64: bool,
+    is_relocatable: bool,
     endian: RunTimeEndian,
     entry: u64,
     build_id: Option<String>,
@@ -100,7 +108,6 @@ pub(crate) struct SectionHead {
 struct KeptSections {
     sections: HashMap<usize, Option<Arc<[u8]>>>,
     debug: HashMap<usize, DebugSection>,
-    bytes: u64,
 }
 
 impl ObjectFile {
@@ -109,7 +116,17 @@ impl ObjectFile {
     /// # Errors
     /// [`ObjectError`] where it cannot be read, or is no ELF file.
     pub fn open(path: &Path, places: &DebugPlaces) -> Result<Self, ObjectError> {
-        Self::opened(path, places, false)
+        Self::opened(path, places, None)
+    }
+
+    /// The same with a budget of its own.
+    ///
+    /// # Errors
+    /// As [`ObjectFile::open`].
+    pub fn open_within(path: &Path, places: &DebugPlaces, budget: &FileBudget) -> Result<Self, ObjectError> {
+        let mut file = Self::opened(path, places, Some(budget))?;
+        file.is_debug_file = false;
+        Ok(file)
     }
 
     /// The same of a file that is in memory, such as the vDSO; `name` stands for its path.
@@ -117,10 +134,11 @@ impl ObjectFile {
     /// # Errors
     /// [`ObjectError`] where it is no ELF file.
     pub fn from_bytes(name: impl Into<PathBuf>, bytes: Vec<u8>) -> Result<Self, ObjectError> {
-        Self::in_memory(name.into(), bytes, false)
+        Self::in_memory(name.into(), bytes, None)
     }
 
-    pub(crate) fn opened(path: &Path, places: &DebugPlaces, is_debug_file: bool) -> Result<Self, ObjectError> {
+    /// `of`: the budget of the file whose debug information it is.
+    pub(crate) fn opened(path: &Path, places: &DebugPlaces, of: Option<&FileBudget>) -> Result<Self, ObjectError> {
         let fail = |error| ObjectError::File { path: path.display().to_string(), error };
         let file = places.open(path).map_err(fail)?;
         let size = file.metadata().map_err(|error| fail(error.into()))?.len();
@@ -131,12 +149,12 @@ impl ObjectFile {
         let contents = Contents::new(file.try_clone().map_err(|error| fail(error.into()))?);
         let head = object::File::parse(&contents).map(|file| Head::new(&file));
         drop(contents);
-        Self::with(path.to_path_buf(), Source::File { file, size }, head, places.clone(), is_debug_file)
+        Self::with(path.to_path_buf(), Source::File { file, size }, head, places.clone(), of)
     }
 
-    pub(crate) fn in_memory(path: PathBuf, bytes: Vec<u8>, is_debug_file: bool) -> Result<Self, ObjectError> {
-        let head = object::File::parse(bytes.as_slice()).map(|file| Head::new(&file));
-        Self::with(path, Source::Memory(bytes.into()), head, DebugPlaces::none(), is_debug_file)
+    pub(crate) fn in_memory(path: PathBuf, bytes: Vec<u8>, of: Option<&FileBudget>) -> Result<Self, ObjectError> {
+        let head = object::File::parse(ShortNames(bytes.as_slice())).map(|file| Head::new(&file));
+        Self::with(path, Source::Memory(bytes.into()), head, DebugPlaces::none(), of)
     }
 
     fn with(
@@ -144,18 +162,20 @@ impl ObjectFile {
         source: Source,
         head: object::read::Result<Option<Head>>,
         places: DebugPlaces,
-        is_debug_file: bool,
+        of: Option<&FileBudget>,
     ) -> Result<Self, ObjectError> {
         let fail = |reason: String| ObjectError::Format { path: path.display().to_string(), reason };
         let head = head.map_err(|error| fail(error.to_string()))?;
-        let head = head.ok_or_else(|| fail("it has another format".to_owned()))?;
+        let mut head = head.ok_or_else(|| fail("it has another format".to_owned()))?;
+        head.read_links(&source);
         Ok(Self {
+            budget: of.cloned().unwrap_or_else(|| FileBudget::new(&path)),
             path,
             source: Arc::new(source),
             head,
             kept: Mutex::default(),
             places,
-            is_debug_file,
+            is_debug_file: of.is_some(),
             separate: OnceLock::new(),
             embedded: OnceLock::new(),
             information: OnceLock::new(),
@@ -171,6 +191,16 @@ impl ObjectFile {
         &self.path
     }
 
+    /// What is read of it, and of what belongs to it, is paid from this.
+    pub fn budget(&self) -> &FileBudget {
+        &self.budget
+    }
+
+    /// Why no more is read of it: it asks for more than any file may take.
+    pub fn over_limit(&self) -> Option<&FileOverLimit> {
+        self.budget.over()
+    }
+
     /// Its build-id as hexadecimal digits.
     pub fn build_id(&self) -> Option<&str> {
         self.head.build_id.as_deref()
@@ -184,6 +214,11 @@ impl ObjectFile {
     /// Whether its addresses have 64 bits.
     pub fn is_64(&self) -> bool {
         self.head.is_64
+    }
+
+    /// Whether it is an object file, which no linker has seen.
+    pub fn is_relocatable(&self) -> bool {
+        self.head.is_relocatable
     }
 
     /// Its byte order.
@@ -215,7 +250,7 @@ impl ObjectFile {
         let section = self.head.sections.iter().find(has)?;
         let within = address - section.address;
         let length = length.min(section.size - within);
-        self.source.read(section.range?.offset.checked_add(within)?, length, length)
+        self.source.read(section.range?.offset.checked_add(within)?, length)
     }
 
     /// Where `.text` begins; 0 where it has none.
@@ -232,7 +267,7 @@ impl ObjectFile {
     }
 
     /// A section of this very file that is read as far as it is wanted: one that is not compressed.
-    pub(crate) fn debug_section(&self, name: &str) -> Option<DebugSection> {
+    pub fn debug_section(&self, name: &str) -> Option<DebugSection> {
         let at = self.section_named(name)?;
         let mut kept = self.kept();
         if let Some(known) = kept.debug.get(&at) {
@@ -240,17 +275,16 @@ impl ObjectFile {
         }
         let range = self.head.sections[at].range?;
         let is_plain = range.format == CompressionFormat::None && matches!(*self.source, Source::File { .. });
+        let paid = Some(Paid { budget: self.budget.clone(), section: name.into() });
         let section = if is_plain {
             let size = range.uncompressed_size;
-            let most = MAX_SECTIONS.saturating_sub(kept.bytes);
             let end = range.offset.checked_add(size)?;
-            if size > most || end > self.source.size() {
+            if end > self.source.size() {
                 return None;
             }
-            kept.bytes += size;
-            DebugSection::in_file(&self.source, range.offset, usize::try_from(size).ok()?, self.head.endian)
+            DebugSection::in_file(&self.source, range.offset, usize::try_from(size).ok()?, self.head.endian, paid)?
         } else {
-            DebugSection::new(self.bytes_of(&mut kept, at)?, self.head.endian)
+            DebugSection::whole(self.bytes_of(&mut kept, at)?, self.head.endian, paid)
         };
         kept.debug.insert(at, section.clone());
         Some(section)
@@ -273,10 +307,9 @@ impl ObjectFile {
         if let Some(known) = kept.sections.get(&at) {
             return known.clone();
         }
-        let range = self.head.sections.get(at)?.range;
-        let read = range.and_then(|range| self.source.unpacked(range, MAX_SECTIONS.saturating_sub(kept.bytes)));
-        kept.bytes += read.as_ref().map_or(0, |bytes| bytes.len() as u64);
-        let section: Option<Arc<[u8]>> = read.map(Arc::from);
+        let head = self.head.sections.get(at)?;
+        let name = String::from_utf8_lossy(&head.name);
+        let section = head.range.and_then(|range| self.source.unpacked(range, &name, &self.budget));
         kept.sections.insert(at, section.clone());
         section
     }
@@ -310,7 +343,12 @@ impl ObjectFile {
     /// The debug information of this file, or else of its separate debug file; with what dwz moved out of it. Macros are left
     /// out. `None` where there is no debug information.
     pub fn dwarf(&self) -> Option<Arc<gimli::Dwarf<DebugSection>>> {
-        self.information().map(|information| information.dwarf().clone())
+        self.information().map(|information| Arc::clone(information.reader().dwarf()))
+    }
+
+    /// The units of this debug information.
+    pub fn units(&self) -> Option<Arc<UnitReader>> {
+        self.information().map(|information| Arc::clone(information.reader()))
     }
 
     /// Which units of this debug information have which code.
@@ -417,7 +455,7 @@ impl ObjectFile {
     }
 
     /// Name and build-id of the file that dwz moved debug information to.
-    pub(crate) fn supplement(&self) -> Option<(&[u8], &str)> {
+    pub fn supplement(&self) -> Option<(&[u8], &str)> {
         self.head.supplement.as_ref().map(|(name, build_id)| (name.as_slice(), build_id.as_str()))
     }
 }
@@ -427,20 +465,42 @@ impl Head {
         if file.format() != object::BinaryFormat::Elf {
             return None;
         }
-        let link = file.gnu_debuglink().ok().flatten();
-        let supplement = file.gnu_debugaltlink().ok().flatten();
         Some(Self {
             architecture: file.architecture(),
             is_64: file.is_64(),
+            is_relocatable: file.kind() == ObjectKind::Relocatable,
             endian: if file.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big },
             entry: file.entry(),
             build_id: target::build_id(file),
-            debug_link: link.map(|(name, checksum)| (name.to_vec(), checksum)),
-            supplement: supplement
-                .map(|(name, id)| (name.to_vec(), id.iter().map(|byte| format!("{byte:02x}")).collect())),
+            debug_link: None,
+            supplement: None,
             segments: file.segments().take(MAX_ENTRIES).map(|segment| Segment::new(&segment)).collect(),
             sections: file.sections().take(MAX_ENTRIES).filter_map(|section| SectionHead::new(&section)).collect(),
         })
+    }
+
+    /// Which other files it names: `.gnu_debuglink` (gdb's manual, "Debugging Information in Separate Files") has a name, zeros up to
+    /// a multiple of four, and a checksum; `.gnu_debugaltlink` (dwz(1)) a name and a build-id.
+    fn read_links(&mut self, source: &Source) {
+        let section = |name: &[u8]| {
+            let range = self.sections.iter().find(|section| section.name == name)?.range?;
+            let length = Some(range.compressed_size).filter(|length| *length <= MAX_LINK)?;
+            source.read(range.offset, length)
+        };
+        let named = |bytes: &[u8]| bytes.iter().position(|byte| *byte == 0).map(|end| bytes[..end].to_vec());
+        let link = section(b".gnu_debuglink").and_then(|bytes| {
+            let name = named(&bytes)?;
+            let place = (name.len() + 1).next_multiple_of(4);
+            let checksum = *bytes.get(place..)?.first_chunk::<4>()?;
+            let is_little = self.endian == RunTimeEndian::Little;
+            Some((name, if is_little { u32::from_le_bytes(checksum) } else { u32::from_be_bytes(checksum) }))
+        });
+        let supplement = section(b".gnu_debugaltlink").and_then(|bytes| {
+            let name = named(&bytes)?;
+            let id = bytes.get(name.len() + 1..)?.iter().map(|byte| format!("{byte:02x}")).collect();
+            Some((name, id))
+        });
+        (self.debug_link, self.supplement) = (link, supplement);
     }
 }
 
@@ -462,8 +522,10 @@ impl SectionHead {
             _ => 0,
         };
         let range = section.compressed_file_range().ok();
+        let name = section.name_bytes().ok()?;
         Some(Self {
-            name: section.name_bytes().ok()?.to_vec(),
+            // One that has another name than those that are asked for is wanted for its addresses alone.
+            name: name.get(..MAX_NAME).unwrap_or(name).to_vec(),
             index: section.index().0,
             address: section.address(),
             size: section.size(),

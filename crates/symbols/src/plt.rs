@@ -13,9 +13,9 @@ use super::ObjectFile;
 const SECTIONS: [&str; 4] = [".plt", ".plt.got", ".plt.sec", ".plt.bnd"];
 
 /// More stubs, or longer names, are damage.
-const MAX_STUBS: usize = 1 << 20;
+const MAX_STUBS: usize = 1 << 18;
 const MAX_NAME: usize = 4096;
-const MAX_NAMES: usize = 1 << 25;
+const MAX_NAMES: usize = 1 << 24;
 
 /// The instruction `endbr64`.
 const ENDBR: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
@@ -36,7 +36,7 @@ pub(crate) fn stubs(file: &ObjectFile) -> Vec<Stub> {
     if slots.is_empty() {
         return Vec::new();
     }
-    let mut found = Vec::new();
+    let (mut found, mut length) = (Vec::new(), 0);
     for name in SECTIONS {
         let head = file.sections().iter().find(|section| section.name == name.as_bytes());
         let (Some(head), Some((code, address))) = (head, file.section(name)) else { continue };
@@ -45,6 +45,11 @@ pub(crate) fn stubs(file: &ObjectFile) -> Vec<Stub> {
             let Some(start) = address.checked_add(number as u64 * 8) else { break };
             let stub = code.bytes().get(number * 8..).and_then(|rest| rest.get(..16)).unwrap_or(stub);
             if let Some(name) = slot(stub, start).and_then(|slot| slots.get(&slot)) {
+                // Thousands of stubs may have one name.
+                length += name.len();
+                if length > MAX_NAMES {
+                    return found;
+                }
                 found.push(Stub { address: start, section: head.index, name: format!("{name}@plt") });
             }
         }

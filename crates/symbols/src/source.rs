@@ -5,10 +5,18 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use object::CompressionFormat;
-use object::read::{CompressedData, CompressedFileRange};
+use object::read::CompressedFileRange;
+use target::file_budget::FileBudget;
+use target::{zeroed, zeroed_shared};
 
 /// What a zlib stream can become at most: a run of equal bytes, 1032 times as long.
 const MAX_ZLIB: u64 = 1100;
+
+/// Unpacking zstd takes a window besides (bytes): as long as the section, and no longer than this, which ruzstd takes at most.
+const MAX_WINDOW: u64 = 100 << 20;
+
+/// So many bytes are unpacked in the time of one step of a budget.
+const BYTES_A_STEP: u64 = 8;
 
 pub(crate) enum Source {
     /// Stays open: what runs is this file, whatever its name means later.
@@ -20,42 +28,63 @@ pub(crate) enum Source {
 }
 
 impl Source {
-    /// `size` bytes at `offset`, at most `most`.
-    pub(crate) fn read(&self, offset: u64, size: u64, most: u64) -> Option<Vec<u8>> {
+    /// `size` bytes at `offset`.
+    pub(crate) fn read(&self, offset: u64, size: u64) -> Option<Vec<u8>> {
+        let length = self.within(offset, size)?;
+        let mut bytes = zeroed(length).ok()?;
+        self.fill(offset, &mut bytes)?;
+        Some(bytes)
+    }
+
+    /// The same, to be shared.
+    pub(crate) fn read_shared(&self, offset: u64, size: u64) -> Option<Arc<[u8]>> {
+        let mut bytes = zeroed_shared(self.within(offset, size)?).ok()?;
+        self.fill(offset, Arc::get_mut(&mut bytes)?)?;
+        Some(bytes)
+    }
+
+    /// The length, where there are so many bytes.
+    fn within(&self, offset: u64, size: u64) -> Option<usize> {
         let end = offset.checked_add(size)?;
-        if size > most || end > self.size() {
-            return None;
-        }
-        let length = usize::try_from(size).ok()?;
+        if end <= self.size() { usize::try_from(size).ok() } else { None }
+    }
+
+    fn fill(&self, offset: u64, to: &mut [u8]) -> Option<()> {
         match self {
-            Self::File { file, .. } => {
-                let mut bytes = Vec::new();
-                bytes.try_reserve_exact(length).ok()?;
-                bytes.resize(length, 0);
-                file.read_exact_at(&mut bytes, offset).ok()?;
-                Some(bytes)
-            }
+            Self::File { file, .. } => file.read_exact_at(to, offset).ok(),
             Self::Memory(bytes) => {
                 let start = usize::try_from(offset).ok()?;
-                Some(bytes.get(start..start.checked_add(length)?)?.to_vec())
+                to.copy_from_slice(bytes.get(start..start.checked_add(to.len())?)?);
+                Some(())
             }
         }
     }
 
-    /// A section as it was before it was compressed, of at most `most` bytes.
-    pub(crate) fn unpacked(&self, range: CompressedFileRange, most: u64) -> Option<Vec<u8>> {
+    /// A section as it was before it was compressed. Its bytes are claimed from the budget, which tells where they are too many.
+    pub(crate) fn unpacked(&self, range: CompressedFileRange, name: &str, budget: &FileBudget) -> Option<Arc<[u8]>> {
         let CompressedFileRange { format, offset, compressed_size, uncompressed_size } = range;
-        let bytes = self.read(offset, compressed_size, most)?;
+        self.within(offset, compressed_size)?;
         if format == CompressionFormat::None {
-            return Some(bytes);
+            budget.claim(name, compressed_size).ok()?;
+            return self.read_shared(offset, compressed_size);
         }
         let possible = format != CompressionFormat::Zlib
             || uncompressed_size <= compressed_size.saturating_add(64).saturating_mul(MAX_ZLIB);
-        if uncompressed_size > most || !possible {
+        if !possible {
             return None;
         }
-        let data = CompressedData { format, data: &bytes, uncompressed_size };
-        data.decompress().ok().map(std::borrow::Cow::into_owned)
+        let window = if format == CompressionFormat::Zstandard { uncompressed_size.min(MAX_WINDOW) } else { 0 };
+        let meanwhile = compressed_size.saturating_add(window);
+        budget.claim(name, uncompressed_size).ok()?;
+        budget.claim(name, meanwhile).ok()?;
+        let unpacked = budget.steps(name, uncompressed_size / BYTES_A_STEP).ok().and_then(|()| {
+            let packed = self.read(offset, compressed_size)?;
+            let mut bytes = zeroed_shared(usize::try_from(uncompressed_size).ok()?).ok()?;
+            unpack(format, &packed, Arc::get_mut(&mut bytes)?)?;
+            Some(bytes)
+        });
+        budget.give_back(meanwhile);
+        unpacked
     }
 
     pub(crate) fn size(&self) -> u64 {
@@ -66,15 +95,31 @@ impl Source {
     }
 
     /// The checksum of the whole, as `.gnu_debuglink` has it.
-    pub(crate) fn checksum(&self) -> Option<u32> {
+    pub(crate) fn checksum(&self, budget: &FileBudget) -> Option<u32> {
         const PIECE: u64 = 1 << 20;
         let mut hasher = crc32fast::Hasher::new();
         let mut at = 0;
         while at < self.size() {
             let size = PIECE.min(self.size() - at);
-            hasher.update(&self.read(at, size, PIECE)?);
+            budget.steps("whole content", size / BYTES_A_STEP).ok()?;
+            hasher.update(&self.read(at, size)?);
             at += size;
         }
         Some(hasher.finalize())
     }
+}
+
+/// Unpacks to a slice, which it must fill.
+fn unpack(format: CompressionFormat, packed: &[u8], to: &mut [u8]) -> Option<()> {
+    let length = match format {
+        CompressionFormat::Zlib => {
+            let mut stream = flate2::Decompress::new(true);
+            let status = stream.decompress(packed, to, flate2::FlushDecompress::Finish).ok()?;
+            let written = usize::try_from(stream.total_out()).ok()?;
+            (status == flate2::Status::StreamEnd).then_some(written)?
+        }
+        CompressionFormat::Zstandard => ruzstd::decoding::FrameDecoder::new().decode_all(packed, to).ok()?,
+        _ => return None,
+    };
+    (length == to.len()).then_some(())
 }

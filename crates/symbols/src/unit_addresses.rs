@@ -10,7 +10,9 @@ use std::time::{Duration, Instant};
 use gimli::{DebugInfoOffset, Dwarf, UnitHeader, UnitType, constants as dw};
 
 use super::code::code_of_unit;
+use super::unit_reader::UnitReader;
 use super::{DebugSection, lines};
+use target::file_budget::Claimed;
 
 /// Finding out which unit has which addresses may take this long; what was not read by then stays unknown.
 const TIME_LIMIT: Duration = Duration::from_secs(10);
@@ -19,7 +21,7 @@ const TIME_LIMIT: Duration = Duration::from_secs(10);
 const ENTRIES_BETWEEN: usize = 1 << 12;
 
 /// More ranges of addresses than this are damage.
-const MAX_RANGES: usize = 1 << 22;
+const MAX_RANGES: usize = 1 << 20;
 
 /// More ranges of one unit are not read.
 const MAX_OF_UNIT: usize = 1 << 20;
@@ -32,7 +34,7 @@ const MAX_OVERLAPPING: usize = 16;
 
 /// The units of `.debug_info` by the addresses of their code.
 pub struct UnitAddresses {
-    dwarf: Arc<Dwarf<DebugSection>>,
+    reader: Arc<UnitReader>,
     told: OnceLock<Told>,
     others: OnceLock<Others>,
 }
@@ -55,6 +57,7 @@ struct Others {
 #[derive(Default)]
 struct Ranges {
     all: Vec<UnitRange>,
+    _claimed: Option<Claimed>,
 }
 
 struct UnitRange {
@@ -66,9 +69,9 @@ struct UnitRange {
 }
 
 impl UnitAddresses {
-    /// Those of a file with this debug information; it is read when they are asked for.
-    pub fn new(dwarf: Arc<Dwarf<DebugSection>>) -> Self {
-        Self { dwarf, told: OnceLock::new(), others: OnceLock::new() }
+    /// Those of a file with these units; they are read when they are asked for.
+    pub fn new(reader: Arc<UnitReader>) -> Self {
+        Self { reader, told: OnceLock::new(), others: OnceLock::new() }
     }
 
     /// The units that have code at an address of the file, that whose range begins last first.
@@ -86,8 +89,9 @@ impl UnitAddresses {
         self.told.get_or_init(|| {
             let mut found = Told::default();
             // A damaged table says as much as it has said until then.
-            let _ = found.read(&self.dwarf, Instant::now() + TIME_LIMIT);
+            let _ = found.read(self.reader.dwarf(), Instant::now() + TIME_LIMIT);
             found.ranges.sort();
+            found.ranges.claim(&self.reader, ".debug_aranges");
             found.units.sort_unstable();
             found
         })
@@ -97,7 +101,7 @@ impl UnitAddresses {
         self.others.get_or_init(|| {
             let end = Instant::now() + TIME_LIMIT;
             let mut found = Others::default();
-            let mut headers = self.dwarf.units();
+            let mut headers = self.reader.dwarf().units();
             let headers = std::iter::from_fn(|| headers.next().ok().flatten()).take(MAX_UNITS);
             for header in headers.take_while(|_| Instant::now() < end) {
                 let Some(offset) = header.debug_info_offset() else { continue };
@@ -105,10 +109,11 @@ impl UnitAddresses {
                     break;
                 }
                 if self.told().units.binary_search(&offset).is_err() {
-                    found.add(&self.dwarf, header, offset);
+                    found.add(&self.reader, header, offset);
                 }
             }
             found.ranges.sort();
+            found.ranges.claim(&self.reader, ".debug_info");
             found
         })
     }
@@ -136,11 +141,12 @@ impl Told {
 }
 
 impl Others {
-    fn add(&mut self, dwarf: &Dwarf<DebugSection>, header: UnitHeader<DebugSection>, offset: DebugInfoOffset) {
+    fn add(&mut self, reader: &UnitReader, header: UnitHeader<DebugSection>, offset: DebugInfoOffset) {
         if matches!(header.type_(), UnitType::Type { .. } | UnitType::SplitType { .. }) {
             return;
         }
-        let Ok(unit) = dwarf.unit(header) else { return };
+        let Some(unit) = reader.open(header) else { return };
+        let dwarf = reader.dwarf();
         let before = self.ranges.all.len();
         if let Ok(mut ranges) = code_of_unit(dwarf, &unit) {
             for range in std::iter::from_fn(|| ranges.next().ok().flatten()).take(MAX_OF_UNIT) {
@@ -173,6 +179,15 @@ impl Ranges {
 
     fn is_full(&self) -> bool {
         self.all.len() > MAX_RANGES
+    }
+
+    /// Pays for them; beyond the limit none is kept.
+    fn claim(&mut self, reader: &UnitReader, section: &str) {
+        let bytes = size_of_val(self.all.as_slice()) as u64;
+        match reader.budget().claimed(section, bytes) {
+            Ok(claimed) => self._claimed = Some(claimed),
+            Err(_) => self.all = Vec::new(),
+        }
     }
 
     fn sort(&mut self) {

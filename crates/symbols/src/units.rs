@@ -3,22 +3,24 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-use gimli::{DebugInfoOffset, Dwarf, Unit, UnitHeader, UnitOffset, constants as dw};
+use gimli::{DebugInfoOffset, Dwarf, UnitHeader, UnitOffset, constants as dw};
+use target::file_budget::Claimed;
 
 use super::DebugSection;
 use super::frames::Language;
 use super::functions::Functions;
 use super::lines::Lines;
-use super::split::Splits;
+use super::split::{SplitUnit, Splits};
+use super::unit_reader::{OpenUnit, UnitReader};
 
 /// More units are damage.
 const MAX_UNITS: usize = 1 << 20;
 
 /// The units of `.debug_info`, opened when they are wanted.
 pub(crate) struct Units {
-    dwarf: Arc<Dwarf<DebugSection>>,
+    reader: Arc<UnitReader>,
     /// Where each begins: only references from one to another want to know all.
-    starts: OnceLock<Vec<DebugInfoOffset>>,
+    starts: OnceLock<(Vec<DebugInfoOffset>, Option<Claimed>)>,
     opened: Mutex<BTreeMap<DebugInfoOffset, Option<Arc<UnitData>>>>,
 }
 
@@ -26,25 +28,26 @@ pub(crate) struct Units {
 pub(crate) struct UnitData {
     pub(crate) dwarf: Arc<Dwarf<DebugSection>>,
     /// What describes functions: that of the `.dwo` file where there is one.
-    pub(crate) unit: Unit<DebugSection>,
+    pub(crate) unit: OpenUnit,
     /// Where there is one, what the file itself still says of it: it has the lines.
-    skeleton: Option<(Arc<Dwarf<DebugSection>>, Unit<DebugSection>)>,
+    skeleton: Option<(Arc<Dwarf<DebugSection>>, OpenUnit)>,
     /// The unit in the file itself.
     pub(crate) offset: Option<DebugInfoOffset>,
     pub(crate) language: Language,
     /// Whether the language is Rust, whose symbols stand for names in the source in a way of their own.
     pub(crate) is_rust: bool,
-    functions: OnceLock<Functions>,
-    lines: OnceLock<Lines>,
+    reader: Arc<UnitReader>,
+    functions: OnceLock<(Functions, Option<Claimed>)>,
+    lines: OnceLock<(Lines, Option<Claimed>)>,
 }
 
 impl Units {
-    pub(crate) fn new(dwarf: Arc<Dwarf<DebugSection>>) -> Self {
-        Self { dwarf, starts: OnceLock::new(), opened: Mutex::default() }
+    pub(crate) fn new(reader: Arc<UnitReader>) -> Self {
+        Self { reader, starts: OnceLock::new(), opened: Mutex::default() }
     }
 
-    pub(crate) fn dwarf(&self) -> &Arc<Dwarf<DebugSection>> {
-        &self.dwarf
+    pub(crate) fn reader(&self) -> &Arc<UnitReader> {
+        &self.reader
     }
 
     /// The unit that begins there. It has code where `splits` are told.
@@ -53,8 +56,8 @@ impl Units {
         if let Some(known) = opened().get(&start) {
             return known.clone();
         }
-        let header = self.dwarf.debug_info.header_from_offset(start).ok();
-        let unit = header.and_then(|header| UnitData::open(&self.dwarf, header, splits)).map(Arc::new);
+        let header = self.reader.dwarf().debug_info.header_from_offset(start).ok();
+        let unit = header.and_then(|header| UnitData::open(&self.reader, header, splits)).map(Arc::new);
         opened().entry(start).or_insert(unit).clone()
     }
 
@@ -68,25 +71,25 @@ impl Units {
     }
 
     fn starts(&self) -> &[DebugInfoOffset] {
-        self.starts.get_or_init(|| {
-            let mut headers = self.dwarf.units();
+        let list = || {
+            let mut headers = self.reader.dwarf().units();
             let headers = std::iter::from_fn(|| headers.next().ok().flatten());
-            headers.take(MAX_UNITS).filter_map(|header| header.debug_info_offset()).collect()
-        })
+            let starts: Vec<_> = headers.take(MAX_UNITS).filter_map(|header| header.debug_info_offset()).collect();
+            let claimed = self.reader.budget().claimed(".debug_info", size_of_val(starts.as_slice()) as u64);
+            (starts, claimed.ok())
+        };
+        &self.starts.get_or_init(list).0
     }
 }
 
 impl UnitData {
-    fn open(
-        dwarf: &Arc<Dwarf<DebugSection>>,
-        header: UnitHeader<DebugSection>,
-        splits: Option<&Splits>,
-    ) -> Option<Self> {
-        let unit = dwarf.unit(header).ok()?;
+    fn open(reader: &Arc<UnitReader>, header: UnitHeader<DebugSection>, splits: Option<&Splits>) -> Option<Self> {
+        let unit = reader.open(header)?;
+        let dwarf = reader.dwarf();
         let offset = unit.header.debug_info_offset();
-        let split = splits.and_then(|splits| splits.of(dwarf, &unit));
+        let split = splits.and_then(|splits| splits.of(reader, &unit));
         let (dwarf, unit, skeleton) = match split {
-            Some((split, of_split)) => (split, of_split, Some((dwarf.clone(), unit))),
+            Some(SplitUnit { dwarf: of_split, unit: split }) => (of_split, split, Some((dwarf.clone(), unit))),
             None => (dwarf.clone(), unit, None),
         };
         let mut entries = unit.entries();
@@ -98,7 +101,8 @@ impl UnitData {
         let language = Language::of(told);
         let is_rust = told == Some(dw::DW_LANG_Rust);
         let (functions, lines) = (OnceLock::new(), OnceLock::new());
-        Some(Self { dwarf, unit, skeleton, offset, language, is_rust, functions, lines })
+        let reader = Arc::clone(reader);
+        Some(Self { dwarf, unit, skeleton, offset, language, is_rust, reader, functions, lines })
     }
 
     pub(crate) fn is_split(&self) -> bool {
@@ -106,13 +110,24 @@ impl UnitData {
     }
 
     pub(crate) fn functions(&self) -> &Functions {
-        self.functions.get_or_init(|| Functions::new(self))
+        let read = || {
+            let functions = Functions::new(self);
+            let claimed = self.reader.budget().claimed(".debug_info", functions.bytes());
+            // Beyond the limit nothing is kept.
+            claimed.map_or_else(|_| (Functions::default(), None), |claimed| (functions, Some(claimed)))
+        };
+        &self.functions.get_or_init(read).0
     }
 
     pub(crate) fn lines(&self) -> &Lines {
-        self.lines.get_or_init(|| match &self.skeleton {
-            Some((dwarf, unit)) => Lines::new(dwarf, unit),
-            None => Lines::new(&self.dwarf, &self.unit),
-        })
+        let read = || {
+            let lines = match &self.skeleton {
+                Some((dwarf, unit)) => Lines::new(dwarf, unit),
+                None => Lines::new(&self.dwarf, &self.unit),
+            };
+            let claimed = self.reader.budget().claimed(".debug_line", lines.bytes());
+            claimed.map_or_else(|_| (Lines::default(), None), |claimed| (lines, Some(claimed)))
+        };
+        &self.lines.get_or_init(read).0
     }
 }

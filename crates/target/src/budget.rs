@@ -5,6 +5,7 @@
 
 use std::cell::Cell;
 use std::fmt;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::{CodePlace, Image, Reason, Symbol, Target, TargetAbi, TargetError};
@@ -88,11 +89,15 @@ impl Default for Limits {
     }
 }
 
+/// What the user says in the environment: 1 to 1000.
+pub(crate) fn factor() -> u32 {
+    std::env::var(FACTOR).ok().and_then(|text| text.parse().ok()).unwrap_or(1).clamp(1, 1000)
+}
+
 impl Limits {
     /// The usual ones, times what the user says in the environment.
     pub fn of_user() -> Self {
-        let factor = std::env::var(FACTOR).ok().and_then(|text| text.parse().ok());
-        Self::default().times(factor.unwrap_or(1))
+        Self::default().times(factor())
     }
 
     /// So many times as much, 1000 times at most.
@@ -340,6 +345,16 @@ pub fn collect<T>(count: u64, items: impl Iterator<Item = T>) -> Result<Vec<T>, 
     set_aside(&mut found, count)?;
     found.extend(items.take(count));
     Ok(found)
+}
+
+/// `len` zero bytes that can be shared.
+///
+/// # Errors
+/// As [`zeroed`].
+pub fn zeroed_shared(len: usize) -> Result<Arc<[u8]>, TargetError> {
+    // Whether there is so much: the shared bytes themselves cannot be asked for so that it may fail.
+    set_aside(&mut Vec::<u8>::new(), len)?;
+    Ok(std::iter::repeat_n(0, len).collect())
 }
 
 fn set_aside<T>(buffer: &mut Vec<T>, more: usize) -> Result<(), TargetError> {

@@ -15,6 +15,7 @@ use object::{Endianness, SymbolKind, elf};
 
 use super::{Image, Symbol, Target, TargetError, printable, zeroed};
 use crate::address::TargetAddr;
+use crate::file_budget::{Claimed, FileBudget};
 use crate::files::{self, Contents, FileError, Identity, Reader};
 use crate::libraries::{RECORDER_SYMBOLS, is_mpi_file_name, is_mpi_library, is_recorder};
 
@@ -49,7 +50,40 @@ struct Tables {
     dynamic: Option<Arc<Table>>,
     full: Option<Arc<Table>>,
     functions: Option<Arc<Functions>>,
+    /// What they take.
+    claimed: Vec<Claimed>,
 }
+
+/// What a table that is being made takes of its file's budget.
+struct Paying {
+    budget: FileBudget,
+    claimed: Vec<Claimed>,
+    /// Bytes that are claimed and not used yet.
+    left: usize,
+}
+
+impl Paying {
+    fn new(path: &Path) -> Self {
+        Self { budget: FileBudget::new(path), claimed: Vec::new(), left: 0 }
+    }
+
+    /// Whether there may be another symbol of that name.
+    fn has_room(&mut self, name: &str) -> bool {
+        // Twice: a map that grows has both sizes for a moment.
+        let bytes = name.len() + 2 * SYMBOL;
+        if self.left < bytes {
+            let Ok(claimed) = self.budget.claimed("symbol table", CLAIMED as u64) else { return false };
+            self.claimed.push(claimed);
+            self.left += CLAIMED;
+        }
+        self.left -= bytes;
+        true
+    }
+}
+
+/// Bytes of a symbol in a table, without its name; and how many are claimed at once.
+const SYMBOL: usize = 48;
+const CLAIMED: usize = 1 << 20;
 
 /// The symbols of so many files are kept.
 const MOST_FILES: usize = 256;
@@ -61,19 +95,22 @@ static KNOWN: Mutex<BTreeMap<Identity, Tables>> = Mutex::new(BTreeMap::new());
 fn known<T: Default>(
     seen: &Metadata,
     one: impl Fn(&mut Tables) -> &mut Option<Arc<T>>,
-    read: impl FnOnce() -> Option<T>,
+    read: impl FnOnce() -> Option<(T, Vec<Claimed>)>,
 ) -> Arc<T> {
     let tables = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let identity = Identity::of(seen);
     if let Some(found) = tables().get_mut(&identity).and_then(|tables| one(tables).clone()) {
         return found;
     }
-    let Some(made) = read().map(Arc::new) else { return Arc::default() };
+    let Some((made, claimed)) = read() else { return Arc::default() };
+    let made = Arc::new(made);
     let mut tables = tables();
     if tables.len() >= MOST_FILES {
         tables.clear();
     }
-    *one(tables.entry(identity).or_default()) = Some(Arc::clone(&made));
+    let of_file = tables.entry(identity).or_default();
+    of_file.claimed.extend(claimed);
+    *one(of_file) = Some(Arc::clone(&made));
     made
 }
 
@@ -175,8 +212,9 @@ impl ElfImage {
         self.full.get_or_init(|| known(&self.seen, |tables| &mut tables.full, || self.table(true)))
     }
 
-    fn functions_by_address(&self) -> Option<Functions> {
+    fn functions_by_address(&self) -> Option<(Functions, Vec<Claimed>)> {
         let mut found = Functions::new();
+        let mut paying = Paying::new(&self.path);
         let contents = self.contents()?;
         let file = object::File::parse(&contents).ok()?;
         let mut bytes = 0;
@@ -186,7 +224,7 @@ impl ElfImage {
             }
             let Ok(name) = symbol.name() else { continue };
             bytes += name.len();
-            if bytes > MAX_NAMES {
+            if bytes > MAX_NAMES || !paying.has_room(name) {
                 break;
             }
             let known = found.entry(symbol.address()).or_insert_with(|| name.into());
@@ -194,7 +232,7 @@ impl ElfImage {
                 *known = name.into();
             }
         }
-        Some(found)
+        Some((found, paying.claimed))
     }
 
     /// The file as it was when it was compared, `None` where it is another one by now.
@@ -204,7 +242,8 @@ impl ElfImage {
         same.then(|| Contents::new(file))
     }
 
-    fn table(&self, full: bool) -> Option<Table> {
+    fn table(&self, full: bool) -> Option<(Table, Vec<Claimed>)> {
+        let mut paying = Paying::new(&self.path);
         let contents = self.contents()?;
         let file = object::File::parse(&contents).ok()?;
         let mut table = Table::new();
@@ -216,13 +255,13 @@ impl ElfImage {
             for symbol in symbols.take(MAX_SYMBOLS).filter(wanted) {
                 let Ok(name) = symbol.name() else { continue };
                 bytes += name.len();
-                if bytes > MAX_NAMES {
-                    return Some(table);
+                if bytes > MAX_NAMES || !paying.has_room(name) {
+                    return Some((table, paying.claimed));
                 }
                 table.entry(name.into()).or_insert((symbol.address(), symbol.size()));
             }
         }
-        Some(table)
+        Some((table, paying.claimed))
     }
 }
 

@@ -16,10 +16,12 @@ use std::path::Path;
 
 use object::read::{ReadCache, ReadRef};
 
+pub use crate::short_names::ShortNames;
+
 /// One piece of a file that is larger is not read at once: a sparse file costs nothing and may claim anything.
-const MAX_PIECE: u64 = 1 << 29;
-/// Nor are more bytes than this read of one file for its tables.
-const MAX_READ: u64 = 1 << 30;
+const MAX_PIECE: u64 = 96 << 20;
+/// Nor are more bytes than this read of one file for its tables: symbols of 24 bytes each.
+const MAX_READ: u64 = 128 << 20;
 
 /// What a file is that is no regular one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

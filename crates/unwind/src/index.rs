@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use gimli::{CieOrFde, CommonInformationEntry, UnwindOffset, UnwindSection};
+use target::file_budget::{Claimed, FileBudget};
 
 use crate::Section;
 use crate::tables::Bases;
@@ -18,18 +19,39 @@ struct Place {
     offset: usize,
 }
 
+/// Where entries stand, for the budget of their file.
+const SECTION: &str = ".eh_frame";
+
+/// So many steps of reading one entry takes.
+const STEPS: u64 = 16;
+
+/// So many entries are paid for at once; a vector that grows has twice as many for a moment.
+const CLAIMED: usize = 1 << 12;
+
 /// Entries, by the addresses at which they begin.
 #[derive(Debug)]
-pub(crate) struct Index(Vec<Place>);
+pub(crate) struct Index {
+    places: Vec<Place>,
+    _claimed: Vec<Claimed>,
+}
 
 impl Index {
     /// Of all entries that can be read.
-    pub fn new<T: UnwindSection<Section>>(section: &T, bases: &Bases) -> Self {
-        let mut places = Vec::new();
+    pub fn new<T: UnwindSection<Section>>(section: &T, bases: &Bases, budget: &FileBudget) -> Self {
+        let (mut places, mut claimed) = (Vec::new(), Vec::new());
+        let mut count = 0;
         let mut common: HashMap<usize, gimli::Result<CommonInformationEntry<Section>>> = HashMap::new();
         let mut entries = section.entries(bases);
         while let Ok(Some(entry)) = entries.next() {
+            count += 1;
+            if count % CLAIMED == 0 && budget.steps(SECTION, STEPS * CLAIMED as u64).is_err() {
+                break;
+            }
             let CieOrFde::Fde(partial) = entry else { continue };
+            if places.len() == claimed.len() * CLAIMED {
+                let Ok(more) = budget.claimed(SECTION, (2 * CLAIMED * size_of::<Place>()) as u64) else { break };
+                claimed.push(more);
+            }
             let parsed = partial.parse(|section, bases, offset| {
                 let key: usize = UnwindOffset::into(offset);
                 if let Some(known) = common.get(&key) {
@@ -49,13 +71,13 @@ impl Index {
         }
         places.sort_unstable();
         places.shrink_to_fit();
-        Self(places)
+        Self { places, _claimed: claimed }
     }
 
     /// The offset of the entry for an address.
     pub fn find(&self, address: u64) -> Option<usize> {
-        let after = self.0.partition_point(|place| place.begin <= address);
-        let place = self.0.get(after.checked_sub(1)?)?;
+        let after = self.places.partition_point(|place| place.begin <= address);
+        let place = self.places.get(after.checked_sub(1)?)?;
         (address < place.end).then_some(place.offset)
     }
 }

@@ -7,6 +7,7 @@ use gimli::{Expression, UnwindExpression};
 use object::read::elf::{ElfFile64, ProgramHeader};
 use object::read::{Object, ObjectSection};
 use object::{Architecture, Endianness};
+use target::file_budget::FileBudget;
 
 use crate::machine::Machine;
 use crate::row::Row;
@@ -19,6 +20,8 @@ const MOST_ROWS: usize = 4096;
 /// Sections that tell of frames, with their addresses in the file.
 #[derive(Debug, Clone, Default)]
 pub struct Sections {
+    /// What reading them is paid from.
+    pub budget: FileBudget,
     /// `.eh_frame`.
     pub eh_frame: Option<(u64, Section)>,
     /// `.eh_frame_hdr`: entries of `.eh_frame` are found by it, where it is there.
@@ -80,6 +83,7 @@ impl Module {
         };
         let placed = |name| Some((address(name)?, bytes(name)?));
         let mut sections = Sections {
+            budget: FileBudget::default(),
             eh_frame: placed(".eh_frame"),
             eh_frame_hdr: placed(".eh_frame_hdr"),
             debug_frame: bytes(".debug_frame"),

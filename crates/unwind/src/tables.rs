@@ -7,6 +7,8 @@ use gimli::{
     Vendor,
 };
 
+use target::file_budget::FileBudget;
+
 use crate::Section;
 use crate::index::Index;
 use crate::machine::Machine;
@@ -39,8 +41,8 @@ impl<T: UnwindSection<Section>> Searched<T> {
         Self { section, index: OnceLock::new() }
     }
 
-    fn find(&self, bases: &Bases, address: u64) -> Option<usize> {
-        self.index.get_or_init(|| Index::new(&self.section, bases)).find(address)
+    fn find(&self, bases: &Bases, budget: &FileBudget, address: u64) -> Option<usize> {
+        self.index.get_or_init(|| Index::new(&self.section, bases, budget)).find(address)
     }
 
     /// The row of the entry at an offset; `None` where that is for other addresses.
@@ -57,6 +59,7 @@ impl<T: UnwindSection<Section>> Searched<T> {
 #[derive(Debug)]
 pub(crate) struct Tables {
     bases: Bases,
+    budget: FileBudget,
     eh_frame: Option<(u64, Searched<EhFrame<Section>>)>,
     search_table: Option<SearchTable>,
     debug_frame: Option<Searched<DebugFrame<Section>>>,
@@ -94,7 +97,7 @@ impl Tables {
         // One that is for another section is of no use.
         let own = eh_frame.as_ref().map(|(address, _)| *address);
         let search_table = search_table.filter(|table| table.eh_frame() == own);
-        Self { bases, eh_frame, search_table, debug_frame }
+        Self { bases, budget: sections.budget, eh_frame, search_table, debug_frame }
     }
 
     /// What the tables say about an address of the file; `None` where they say nothing.
@@ -117,13 +120,13 @@ impl Tables {
         if let Some(Ok(Some(found))) = by_search.map(row) {
             return Ok(Some(found));
         }
-        section.find(&self.bases, address).map_or(Ok(None), row)
+        section.find(&self.bases, &self.budget, address).map_or(Ok(None), row)
     }
 
     fn in_debug_frame(&self, address: u64) -> Result<Option<Row>, Damaged> {
         let Some(section) = &self.debug_frame else { return Ok(None) };
         let row = |offset| section.row(DebugFrameOffset(offset), Table::DebugFrame, &self.bases, address);
-        section.find(&self.bases, address).map_or(Ok(None), row)
+        section.find(&self.bases, &self.budget, address).map_or(Ok(None), row)
     }
 
     /// The bytes of an expression.

@@ -4,27 +4,26 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
-use gimli::{Abbreviations, AttributeValue, DebugInfoOffset, Dwarf, Reader, UnitHeader, UnitOffset, UnitType};
-use symbols::UnitAddresses;
+use gimli::{AttributeValue, DebugInfoOffset, Dwarf, Reader, UnitHeader, UnitOffset, UnitType};
+use symbols::{UnitAddresses, UnitReader};
 use target::TargetAbi;
+use target::file_budget::{Claimed, FileBudget};
 
-use crate::abbreviations::length_of_table;
-use crate::limits::{INDEX_TIME, KEPT_ABBREVIATIONS, KEPT_UNITS, MOST_UNITS};
+use crate::limits::{INDEX_TIME, KEPT_UNITS, MOST_UNITS};
 use crate::names::Names;
 use crate::unit::Unit;
-use gimli::Section as _;
 
 /// How a section of a file is read.
 pub use symbols::DebugSection as Section;
 
 /// The debug information of one file. What it takes long to find is found once, when it is first asked for.
 pub struct DebugInfo {
-    dwarf: Arc<Dwarf<Section>>,
+    reader: Arc<UnitReader>,
     abi: TargetAbi,
     addresses: Arc<UnitAddresses>,
     starts: OnceLock<Starts>,
     kept: Mutex<Kept>,
-    names: OnceLock<Names>,
+    names: OnceLock<(Names, Option<Claimed>)>,
 }
 
 /// Where a unit begins in `.debug_info`; with [`OF_TYPES`], which of those in `.debug_types` it is. Files with larger sections
@@ -40,24 +39,28 @@ struct Starts {
     of_info: Vec<UnitStart>,
     of_types: Vec<UnitHeader<Section>>,
     signatures: HashMap<u64, (UnitStart, UnitOffset)>,
+    _claimed: Option<Claimed>,
 }
 
 /// Units that have been opened.
 #[derive(Default)]
 struct Kept {
     units: HashMap<UnitStart, Arc<Unit>>,
-    tables: HashMap<usize, Arc<Abbreviations>>,
-    cost: usize,
 }
 
 impl DebugInfo {
-    /// That of a file whose numbers are stored as `abi` says; `addresses`: those of its units.
-    pub fn new(dwarf: Arc<Dwarf<Section>>, addresses: Arc<UnitAddresses>, abi: TargetAbi) -> Self {
-        Self { dwarf, abi, addresses, starts: OnceLock::new(), kept: Mutex::default(), names: OnceLock::new() }
+    /// That of a file with these units, whose numbers are stored as `abi` says; `addresses`: those of its units.
+    pub fn new(reader: Arc<UnitReader>, addresses: Arc<UnitAddresses>, abi: TargetAbi) -> Self {
+        Self { reader, abi, addresses, starts: OnceLock::new(), kept: Mutex::default(), names: OnceLock::new() }
     }
 
     pub(crate) fn dwarf(&self) -> &Dwarf<Section> {
-        &self.dwarf
+        self.reader.dwarf()
+    }
+
+    /// What the file may take.
+    pub(crate) fn budget(&self) -> &FileBudget {
+        self.reader.budget()
     }
 
     pub(crate) fn abi(&self) -> TargetAbi {
@@ -69,7 +72,7 @@ impl DebugInfo {
         self.starts.get_or_init(|| {
             let end = Instant::now() + INDEX_TIME;
             let mut found = Starts::default();
-            let mut units = self.dwarf.units();
+            let mut units = self.dwarf().units();
             while let Ok(Some(header)) = units.next() {
                 if found.of_info.len() >= MOST_UNITS || Instant::now() > end {
                     break;
@@ -79,13 +82,20 @@ impl DebugInfo {
                 found.of_info.push(start);
                 found.sign(&header, start);
             }
-            let mut units = self.dwarf.type_units();
+            let mut units = self.dwarf().type_units();
             while let Ok(Some(header)) = units.next() {
                 if found.of_types.len() >= MOST_UNITS || Instant::now() > end {
                     break;
                 }
                 found.sign(&header, OF_TYPES | found.of_types.len() as UnitStart);
                 found.of_types.push(header);
+            }
+            let bytes = size_of_val(found.of_info.as_slice())
+                + size_of_val(found.of_types.as_slice())
+                + found.signatures.len() * 2 * size_of::<(u64, (UnitStart, UnitOffset))>();
+            match self.budget().claimed(".debug_info", bytes as u64) {
+                Ok(claimed) => found._claimed = Some(claimed),
+                Err(_) => return Starts::default(),
             }
             found
         })
@@ -95,7 +105,7 @@ impl DebugInfo {
         if start & OF_TYPES != 0 {
             return self.starts().of_types.get((start & !OF_TYPES) as usize).cloned();
         }
-        self.dwarf.debug_info.header_from_offset(DebugInfoOffset(start as usize)).ok()
+        self.dwarf().debug_info.header_from_offset(DebugInfoOffset(start as usize)).ok()
     }
 
     /// A unit by its beginning, which is kept open.
@@ -105,28 +115,10 @@ impl DebugInfo {
             return Some(unit.clone());
         }
         let header = self.header(start)?;
-        let table = header.debug_abbrev_offset().0;
-        let abbreviations = match kept.tables.get(&table) {
-            Some(known) => known.clone(),
-            None => {
-                let cost = length_of_table(self.dwarf.debug_abbrev.reader(), table)?;
-                if kept.cost.saturating_add(cost) > KEPT_ABBREVIATIONS {
-                    *kept = Kept::default();
-                }
-                if cost > KEPT_ABBREVIATIONS {
-                    return None;
-                }
-                let read = self.dwarf.abbreviations(&header).ok()?;
-                kept.cost += cost;
-                kept.tables.insert(table, read.clone());
-                read
-            }
-        };
         if kept.units.len() >= KEPT_UNITS {
             *kept = Kept::default();
         }
-        let unit = gimli::Unit::new_with_abbreviations(&self.dwarf, header, abbreviations).ok()?;
-        let unit = Arc::new(Unit::new(start, unit));
+        let unit = Arc::new(Unit::new(start, self.reader.open(header)?));
         kept.units.insert(start, unit.clone());
         Some(unit)
     }
@@ -163,28 +155,32 @@ impl DebugInfo {
 
     /// The names of all units.
     pub(crate) fn names(&self) -> &Names {
-        self.names.get_or_init(|| {
-            let end = Instant::now() + INDEX_TIME;
-            let mut found = Names::default();
-            let starts = self.starts();
-            let of_types = (0..starts.of_types.len()).map(|number| OF_TYPES | number as UnitStart);
-            for start in starts.of_info.iter().copied().chain(of_types) {
-                match self.unit(start) {
-                    Some(unit) => found.add_unit(self, &unit, end),
-                    None => found.complete = false,
+        &self
+            .names
+            .get_or_init(|| {
+                let end = Instant::now() + INDEX_TIME;
+                let mut found = Names::default();
+                let starts = self.starts();
+                let of_types = (0..starts.of_types.len()).map(|number| OF_TYPES | number as UnitStart);
+                for start in starts.of_info.iter().copied().chain(of_types) {
+                    match self.unit(start) {
+                        Some(unit) => found.add_unit(self, &unit, end),
+                        None => found.complete = false,
+                    }
+                    if !found.complete && Instant::now() > end {
+                        break;
+                    }
                 }
-                if !found.complete && Instant::now() > end {
-                    break;
-                }
-            }
-            found.sort();
-            found
-        })
+                found.sort();
+                let claimed = found.claim(self.budget());
+                claimed.map_or_else(|| (Names::none(), None), |claimed| (found, Some(claimed)))
+            })
+            .0
     }
 
     /// A string of an entry.
     pub(crate) fn text(&self, unit: &Unit, value: AttributeValue<Section>) -> Option<String> {
-        let bytes = self.dwarf.attr_string(unit, value).ok()?;
+        let bytes = self.dwarf().attr_string(unit, value).ok()?;
         Some(String::from_utf8_lossy(&bytes.to_slice().ok()?).into_owned())
     }
 }

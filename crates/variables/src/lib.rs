@@ -4,7 +4,6 @@
 //! Files, registers and memory are handed in. Debug information may be damaged or made to hurt: each look-up ends after a time
 //! and so many steps, and what cannot be understood is not known, with a sentence.
 
-mod abbreviations;
 mod arrays;
 mod die;
 mod entry_values;

@@ -24,16 +24,13 @@ pub(crate) const INDEX_TIME: Duration = Duration::from_secs(2);
 pub(crate) const MOST_UNITS: usize = 1 << 20;
 
 /// Names of a file.
-pub(crate) const MOST_NAMES: usize = 4 << 20;
+pub(crate) const MOST_NAMES: usize = 1 << 20;
 
 /// Ranges of addresses of all units of a file, or of all functions of a unit.
-pub(crate) const MOST_RANGES: usize = 4 << 20;
+pub(crate) const MOST_RANGES: usize = 1 << 20;
 
 /// Units that are kept open.
 pub(crate) const KEPT_UNITS: usize = 128;
-
-/// Bytes of the tables of abbreviations that the kept units were made from: gimli takes about 25 times as much.
-pub(crate) const KEPT_ABBREVIATIONS: usize = 16 << 20;
 
 /// Operations of one expression, and pieces that a value may lie in.
 pub(crate) const MOST_OPERATIONS: u32 = 1000;

@@ -6,6 +6,7 @@ use std::hash::{Hash, Hasher};
 use std::time::Instant;
 
 use gimli::{AttributeValue, DebuggingInformationEntry, UnitOffset, constants as dw};
+use target::file_budget::{Claimed, FileBudget};
 
 use crate::Section;
 use crate::die::qualified_name;
@@ -75,9 +76,20 @@ impl Names {
         defined.into_iter().chain(declared)
     }
 
+    /// None, though there are some.
+    pub(crate) fn none() -> Self {
+        Self { complete: false, ..Self::default() }
+    }
+
     /// For look-ups, when all are there.
     pub(crate) fn sort(&mut self) {
         self.all.sort_unstable();
+        self.all.shrink_to_fit();
+    }
+
+    /// Pays for them; `None` where they are too many.
+    pub(crate) fn claim(&self, budget: &FileBudget) -> Option<Claimed> {
+        budget.claimed(".debug_info", size_of_val(self.all.as_slice()) as u64).ok()
     }
 
     /// Adds those of a unit.

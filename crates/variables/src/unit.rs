@@ -5,7 +5,8 @@ use std::sync::OnceLock;
 use std::time::Instant;
 
 use gimli::{AttributeValue, DebuggingInformationEntry, UnitOffset, constants as dw};
-use symbols::Language;
+use symbols::{Language, OpenUnit};
+use target::file_budget::Claimed;
 
 use crate::Section;
 use crate::info::{DebugInfo, UnitStart};
@@ -13,14 +14,16 @@ use crate::limits::{DEEPEST, MOST_RANGES, TIME_LIMIT};
 use crate::names::Names;
 use crate::ranges::ranges;
 
+type Functions = Vec<(u64, u64, UnitOffset)>;
+
 /// A unit that has been opened.
 pub(crate) struct Unit {
     /// Where it begins in the file.
     pub start: UnitStart,
-    unit: gimli::Unit<Section>,
+    unit: OpenUnit,
     /// Begin and end of the code of functions, and where they stand.
-    functions: OnceLock<Vec<(u64, u64, UnitOffset)>>,
-    names: OnceLock<Names>,
+    functions: OnceLock<(Functions, Option<Claimed>)>,
+    names: OnceLock<(Names, Option<Claimed>)>,
     language: Language,
 }
 
@@ -33,7 +36,7 @@ impl Deref for Unit {
 }
 
 impl Unit {
-    pub(crate) fn new(start: UnitStart, unit: gimli::Unit<Section>) -> Self {
+    pub(crate) fn new(start: UnitStart, unit: OpenUnit) -> Self {
         let mut made =
             Self { start, unit, functions: OnceLock::new(), names: OnceLock::new(), language: Language::Other };
         let told = made.root().and_then(|root| match root.attr_value(dw::DW_AT_language)? {
@@ -61,12 +64,17 @@ impl Unit {
 
     /// The innermost function whose code has an address of the file.
     pub(crate) fn function_at(&self, info: &DebugInfo, address: u64) -> Option<UnitOffset> {
-        let all = self.functions.get_or_init(|| self.all_functions(info).unwrap_or_default());
+        let read = || {
+            let found = self.all_functions(info).unwrap_or_default();
+            let claimed = info.budget().claimed(".debug_info", size_of_val(found.as_slice()) as u64);
+            claimed.map_or_else(|_| (Functions::new(), None), |claimed| (found, Some(claimed)))
+        };
+        let all = &self.functions.get_or_init(read).0;
         // Of functions within functions the innermost comes last.
         all.iter().rev().find(|(begin, end, _)| (*begin..*end).contains(&address)).map(|found| found.2)
     }
 
-    fn all_functions(&self, info: &DebugInfo) -> gimli::Result<Vec<(u64, u64, UnitOffset)>> {
+    fn all_functions(&self, info: &DebugInfo) -> gimli::Result<Functions> {
         let end = Instant::now() + TIME_LIMIT;
         let mut found = Vec::new();
         let mut entries = self.unit.entries();
@@ -79,17 +87,20 @@ impl Unit {
                 break;
             }
         }
+        found.shrink_to_fit();
         Ok(found)
     }
 
     /// The names of this unit alone.
     pub(crate) fn names(&self, info: &DebugInfo) -> &Names {
-        self.names.get_or_init(|| {
+        let read = || {
             let mut found = Names::default();
             found.add_unit(info, self, Instant::now() + TIME_LIMIT);
             found.sort();
-            found
-        })
+            let claimed = found.claim(info.budget());
+            claimed.map_or_else(|| (Names::none(), None), |claimed| (found, Some(claimed)))
+        };
+        &self.names.get_or_init(read).0
     }
 
     /// The entries from that of the unit to the one at an offset, both included.

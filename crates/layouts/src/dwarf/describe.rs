@@ -11,9 +11,9 @@ use crate::object_file::Section;
 use crate::{Field, FieldKind};
 use target::Reason;
 
-impl<'a> DwarfTypes<'a> {
+impl DwarfTypes {
     /// The type that an entry refers to; `None` is `void`.
-    fn type_of(&self, place: Place, entry: &Entry<'a>) -> Result<Option<Place>, Reason> {
+    fn type_of(&self, place: Place, entry: &Entry) -> Result<Option<Place>, Reason> {
         let Some(value) = entry.attr_value(dw::DW_AT_type) else { return Ok(None) };
         match value {
             AttributeValue::UnitRef(offset) => Ok(Some(Place { unit: place.unit, offset })),
@@ -48,7 +48,7 @@ impl<'a> DwarfTypes<'a> {
         match entry.tag() {
             dw::DW_TAG_typedef => {
                 let described = self.describe(inner("a typedef")?, depth + 1)?;
-                Ok(Described { name: name.map_or(described.name, str::to_owned), ..described })
+                Ok(Described { name: name.unwrap_or(described.name), ..described })
             }
             dw::DW_TAG_const_type | dw::DW_TAG_volatile_type | dw::DW_TAG_restrict_type | dw::DW_TAG_atomic_type => {
                 self.describe(inner("a qualified type")?, depth + 1)
@@ -68,7 +68,7 @@ impl<'a> DwarfTypes<'a> {
                     _ => FieldKind::Unsigned,
                 };
                 let size = byte_size.ok_or("a base type without a size")?;
-                Ok(Described { kind, size, name: name.unwrap_or("?").to_owned(), members: None })
+                Ok(Described { kind, size, name: name.unwrap_or_else(|| "?".to_owned()), members: None })
             }
             dw::DW_TAG_enumeration_type => {
                 let underlying = match self.type_of(place, &entry)? {
@@ -83,7 +83,7 @@ impl<'a> DwarfTypes<'a> {
                 };
                 let size = byte_size.or(underlying.map(|described| described.size));
                 let size = size.ok_or("an enumeration without a size")?;
-                Ok(Described { kind, size, name: tagged("enum", name), members: None })
+                Ok(Described { kind, size, name: tagged("enum", name.as_deref()), members: None })
             }
             dw::DW_TAG_pointer_type
             | dw::DW_TAG_reference_type
@@ -100,17 +100,17 @@ impl<'a> DwarfTypes<'a> {
             tag @ (dw::DW_TAG_structure_type | dw::DW_TAG_class_type | dw::DW_TAG_union_type) => {
                 let kind = if tag == dw::DW_TAG_union_type { FieldKind::Union } else { FieldKind::Struct };
                 if is_declaration(&entry) {
-                    let definition = name.and_then(|name| self.structures.get(name)).copied();
+                    let definition = name.as_ref().and_then(|name| self.structures.get(name)).copied();
                     let definition = definition.filter(|definition| *definition != place);
-                    let definition =
-                        definition.ok_or_else(|| format!("{} is declared, not defined", tagged(word(tag), name)))?;
+                    let definition = definition
+                        .ok_or_else(|| format!("{} is declared, not defined", tagged(word(tag), name.as_deref())))?;
                     return self.describe(definition, depth + 1);
                 }
                 let size = byte_size.ok_or("a structure without a size")?;
                 if size > MAX_TYPE_SIZE {
                     return Err(Reason::new(format!("a structure of {size} bytes")));
                 }
-                Ok(Described { kind, size, name: tagged(word(tag), name), members: Some(place) })
+                Ok(Described { kind, size, name: tagged(word(tag), name.as_deref()), members: Some(place) })
             }
             tag => Err(Reason::new(format!("a type of an unknown kind ({tag})"))),
         }
@@ -119,8 +119,8 @@ impl<'a> DwarfTypes<'a> {
     fn describe_array(
         &self,
         place: Place,
-        unit: &Unit<Section<'a>>,
-        entry: &Entry<'a>,
+        unit: &Unit<Section>,
+        entry: &Entry,
         byte_size: Option<u64>,
         depth: usize,
     ) -> Result<Described, Reason> {
@@ -170,8 +170,8 @@ impl<'a> DwarfTypes<'a> {
             }
             dw::DW_TAG_pointer_type => format!("{}*", inner()),
             dw::DW_TAG_array_type => format!("{} (array)", inner()),
-            dw::DW_TAG_typedef | dw::DW_TAG_base_type => format!("{} *", name.unwrap_or("?")),
-            tag => format!("{} *", tagged(word(tag), name)),
+            dw::DW_TAG_typedef | dw::DW_TAG_base_type => format!("{} *", name.as_deref().unwrap_or("?")),
+            tag => format!("{} *", tagged(word(tag), name.as_deref())),
         }
     }
 
@@ -268,7 +268,7 @@ fn tagged(word: &str, name: Option<&str>) -> String {
 }
 
 /// Where a member lies in its structure: a number, or (DWARF 2) an expression that adds one.
-fn member_offset(unit: &Unit<Section<'_>>, entry: &Entry<'_>) -> Result<u64, Reason> {
+fn member_offset(unit: &Unit<Section>, entry: &Entry) -> Result<u64, Reason> {
     match entry.attr_value(dw::DW_AT_data_member_location) {
         None => Ok(0),
         Some(AttributeValue::Exprloc(expression)) => {

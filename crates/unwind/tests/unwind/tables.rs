@@ -15,6 +15,7 @@ fn sections(file: &object::File<'_>) -> Sections {
     };
     let address = |name| file.section_by_name(name).map(|section| section.address());
     Sections {
+        budget: target::file_budget::FileBudget::default(),
         eh_frame: placed(".eh_frame"),
         eh_frame_hdr: placed(".eh_frame_hdr"),
         debug_frame: None,

@@ -9,8 +9,9 @@ use std::sync::Arc;
 use calls::Unknown;
 use gimli::{Dwarf, RunTimeEndian, SectionId};
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, ObjectSymbolTable};
-use symbols::UnitAddresses;
+use symbols::{UnitAddresses, UnitReader};
 use target::TargetAbi;
+use target::file_budget::FileBudget;
 use variables::{DebugInfo, FrameFacts, FrameScope, Memory, OuterFrame, Section};
 
 /// What is compiled.
@@ -287,8 +288,9 @@ pub fn debug_info(sections: &Sections) -> Arc<DebugInfo> {
         Ok::<_, gimli::Error>(Section::new(bytes, RunTimeEndian::Little))
     };
     let dwarf = Arc::new(Dwarf::load(load).unwrap());
-    let addresses = Arc::new(UnitAddresses::new(Arc::clone(&dwarf)));
-    Arc::new(DebugInfo::new(dwarf, addresses, TargetAbi::LITTLE_64))
+    let reader = Arc::new(UnitReader::new(dwarf, FileBudget::new(Path::new("/made-up/program"))));
+    let addresses = Arc::new(UnitAddresses::new(Arc::clone(&reader)));
+    Arc::new(DebugInfo::new(reader, addresses, TargetAbi::LITTLE_64))
 }
 
 impl Drop for Stopped {
