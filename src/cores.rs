@@ -4,10 +4,12 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyList};
 
 use target::cores::{self, CoreError, LeftOut, Unread};
+use target::file_budget::is_interrupted;
 
 use super::files::os_error;
 use super::session::native_error;
@@ -124,7 +126,11 @@ pub fn checked_core(py: Python<'_>, core: PathBuf, exe: Option<PathBuf>) -> PyRe
 fn opened(py: Python<'_>, path: PathBuf) -> PyResult<cores::CoreFile> {
     let interrupted = Mutex::new(None);
     // Unpacking takes a while.
-    let go_on = || match Python::attach(|py| py.check_signals()) {
+    let may_go_on = |py: Python<'_>| match is_interrupted() {
+        true => Err(PyKeyboardInterrupt::new_err(())),
+        false => py.check_signals(),
+    };
+    let go_on = || match Python::attach(may_go_on) {
         Ok(()) => true,
         Err(error) => {
             *interrupted.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);

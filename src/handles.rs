@@ -83,7 +83,7 @@ impl Session {
             return Ok(Vec::new());
         }
         let wanted = kinds.iter().map(|kind| Ok((handle_kind(kind)?, None))).collect::<PyResult<Vec<_>>>()?;
-        let read = self.session.read_handles(&wanted).map_err(|error| self.error(py, &error))?;
+        let read = self.apart(py, |session| session.read_handles(&wanted)).map_err(|error| self.error(py, &error))?;
         self.interrupted()?;
         Ok(read.handles.into_owned())
     }
@@ -106,12 +106,12 @@ impl Session {
         };
         let read = if reporter.plugin {
             self.with_settings(reporter.path, reporter.timeout, |settings| {
-                self.session.read_handles_with_plugin(&wanted, settings)
+                self.apart(py, |session| session.read_handles_with_plugin(&wanted, settings))
             })?
         } else {
-            self.session.read_handles(&wanted)
+            self.apart(py, |session| session.read_handles(&wanted))
         };
-        self.finished(read.map_err(|error| self.error(py, &error))?, false, Vec::new())
+        self.finished(py, read.map_err(|error| self.error(py, &error))?, false, Vec::new())
     }
 
     /// As `Session.handle_plugin_info` of the contract.

@@ -14,6 +14,7 @@ use native::{Core, Ending, Live, Messages, Native, StopError, Stopped, since_197
 use session::LayoutChoice;
 use target::TargetError;
 use target::cores::checked;
+use target::file_budget;
 use target::files::Reader;
 
 use super::cores::{CoreFile, core_error};
@@ -161,6 +162,55 @@ impl Known {
     }
 }
 
+/// A look at a job begins, which may take until `deadline` (of `time.monotonic`): its files may take their time again.
+#[pyfunction]
+#[pyo3(signature = (deadline = None))]
+pub fn begin_look(deadline: Option<f64>) {
+    file_budget::begin_look(deadline.map(until));
+}
+
+/// Reading ends as soon as it can, and what was asked for fails with an error.
+#[pyfunction]
+pub fn interrupt() {
+    file_budget::interrupt();
+}
+
+/// Lets all processes go on that stand for us, whoever reads them.
+#[pyfunction]
+pub fn release_everything() {
+    native::release_everything();
+}
+
+/// Ends the program where a reading does not end: see `native::Watchdog`.
+#[pyclass(module = "mpi_queues._native")]
+pub struct Watchdog(Option<native::Watchdog>);
+
+#[pymethods]
+impl Watchdog {
+    #[new]
+    fn new(limit: f64, grace: f64) -> PyResult<Self> {
+        Ok(Self(Some(native::Watchdog::new(seconds(limit)?, seconds(grace)?)?)))
+    }
+
+    /// The descriptor to which the numbers of signals are written (`signal.set_wakeup_fd`), until `stop`.
+    fn signals(&self) -> Option<i32> {
+        self.0.as_ref().map(native::Watchdog::signals)
+    }
+
+    /// Another limit from now on.
+    fn renew(&self, limit: f64, grace: f64) -> PyResult<()> {
+        if let Some(watchdog) = &self.0 {
+            watchdog.renew(seconds(limit)?, seconds(grace)?);
+        }
+        Ok(())
+    }
+
+    /// The reading has ended.
+    fn stop(&mut self) {
+        self.0 = None;
+    }
+}
+
 /// A session over the process of a core file. `exe` is its program, where the user has named it; `reader` is for whom files are
 /// read that the core file names.
 #[pyfunction]
@@ -186,13 +236,9 @@ pub fn core_session(
 /// Says that reading must end: the user has pressed Ctrl-C, or its time is over.
 fn ending(urgent: &Rc<Urgent>, deadline: Option<f64>) -> Ending {
     let urgent = Rc::clone(urgent);
-    let until = deadline.map(|deadline| {
-        let left = Python::attach(|py| py.import("time")?.call_method0("monotonic")?.extract::<f64>());
-        let left = Duration::try_from_secs_f64(deadline - left.unwrap_or(deadline)).unwrap_or_default();
-        Instant::now() + left
-    });
+    let until = deadline.map(until);
     Box::new(move || {
-        if urgent.signalled() {
+        if file_budget::is_interrupted() {
             return Some(TargetError::Debugger("interrupted".to_owned()));
         }
         let late = until.is_some_and(|until| Instant::now() > until);
@@ -203,6 +249,12 @@ fn ending(urgent: &Rc<Urgent>, deadline: Option<f64>) -> Ending {
             TargetError::Debugger(text)
         })
     })
+}
+
+/// That moment of `time.monotonic`.
+fn until(deadline: f64) -> Instant {
+    let now = Python::attach(|py| py.import("time")?.call_method0("monotonic")?.extract::<f64>());
+    Instant::now() + Duration::try_from_secs_f64(deadline - now.unwrap_or(deadline)).unwrap_or_default()
 }
 
 fn seconds(timeout: f64) -> PyResult<Duration> {

@@ -34,7 +34,8 @@ impl Session {
         };
         let mut out = BufWriter::with_capacity(1 << 16, PythonWriter { write, failure: &failure });
         let request = RecordRequest { facts, captured_at, more, progress: &mut tell };
-        let result = self.session.record(request, &mut out).and_then(|told| {
+        let result = self.apart(py, |session| {
+            let told = session.record(request, &mut out)?;
             out.flush()?;
             Ok(told)
         });

@@ -10,6 +10,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyException, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use send_wrapper::SendWrapper;
 
 use super::handles::{Form, Reporter, set_facts};
 use super::origin::Origin;
@@ -87,9 +88,16 @@ impl Session {
     }
 
     /// A snapshot of what was read, with what the debugger knows; with `stacks` also the frames of all threads.
-    pub(super) fn finished(&self, process: model::Process, stacks: bool, wrappers: Vec<String>) -> PyResult<Snapshot> {
+    pub(super) fn finished(
+        &self,
+        py: Python<'_>,
+        process: model::Process,
+        stacks: bool,
+        wrappers: Vec<String>,
+    ) -> PyResult<Snapshot> {
         self.interrupted()?;
-        let snapshot = self.session.finished(process, stacks, &Wrappers::named(wrappers));
+        let wrappers = Wrappers::named(wrappers);
+        let snapshot = self.apart(py, |session| session.finished(process, stacks, &wrappers));
         self.interrupted()?;
         Ok(Snapshot(Arc::new(snapshot)))
     }
@@ -104,6 +112,21 @@ impl Session {
         let urgent = self.urgent.take()?;
         self.forget(true);
         Some(urgent)
+    }
+
+    /// Runs what may take long, while other threads of Python go on: who waits for it can end the waiting. A debugger's process is
+    /// read through Python, by the debugger's own thread.
+    pub(super) fn apart<R>(&self, py: Python<'_>, run: impl FnOnce(&session::Session<Origin>) -> R) -> R {
+        if matches!(self.session.target(), Origin::Debugger(..)) {
+            return run(&self.session);
+        }
+        // It stays in this thread, which has merely let go of Python's lock.
+        let here = SendWrapper::new((&self.session, run));
+        let ran = py.detach(move || {
+            let (session, run) = here.take();
+            SendWrapper::new(run(session))
+        });
+        ran.take()
     }
 
     /// The live process that is read without a debugger, if it is one.
@@ -209,27 +232,29 @@ impl Session {
     ) -> PyResult<Snapshot> {
         self.session.begin();
         let result = match source {
-            "auto" => self.session.read(queues),
-            "builtin" => self.session.read_builtin(queues),
-            "recorder" => self.session.read_recorded(),
-            "plugin" => self.with_settings(plugin, timeout, |settings| self.session.read_plugin(settings))?,
+            "auto" => self.apart(py, |session| session.read(queues)),
+            "builtin" => self.apart(py, |session| session.read_builtin(queues)),
+            "recorder" => self.apart(py, |session| session.read_recorded()),
+            "plugin" => {
+                self.with_settings(plugin, timeout, |settings| self.apart(py, |session| session.read_plugin(settings)))?
+            }
             other => return Err(PyValueError::new_err(format!("no source is called {other:?}"))),
         };
         let mut process = result.map_err(|error| self.error(py, &error))?;
         process.handles = self.handles_of_kinds(py, &handles)?.into();
-        self.finished(process, stacks, wrappers)
+        self.finished(py, process, stacks, wrappers)
     }
 
     /// A process that cannot be read because MPI_Init is not done, or MPI_Finalize is: one snapshot with one process that has its
     /// `stage` and where it stands; None for all others.
     #[pyo3(signature = (*, stacks = false, wrappers = Vec::new()))]
-    fn outline(&self, stacks: bool, wrappers: Vec<String>) -> PyResult<Option<Snapshot>> {
+    fn outline(&self, py: Python<'_>, stacks: bool, wrappers: Vec<String>) -> PyResult<Option<Snapshot>> {
         self.session.begin();
-        let Some(process) = self.session.outline() else {
+        let Some(process) = self.apart(py, |session| session.outline()) else {
             self.interrupted()?;
             return Ok(None);
         };
-        self.finished(process, stacks, wrappers).map(Some)
+        self.finished(py, process, stacks, wrappers).map(Some)
     }
 
     /// Where the threads of the process stand, with all frames, whatever its MPI is: one snapshot with one process. Where that
@@ -237,11 +262,11 @@ impl Session {
     #[pyo3(signature = (*, wrappers = Vec::new()))]
     fn standing(&self, py: Python<'_>, wrappers: Vec<String>) -> PyResult<Snapshot> {
         self.session.begin();
-        let (process, refused) = self.session.bare();
+        let (process, refused) = self.apart(py, |session| session.bare());
         if refused.is_some() {
             self.interrupted()?;
         }
-        let found = self.finished(process, true, wrappers)?;
+        let found = self.finished(py, process, true, wrappers)?;
         match refused {
             Some(error) if found.0.processes.iter().all(|process| process.stacks.is_empty()) => {
                 Err(self.error(py, &error))
@@ -310,7 +335,8 @@ impl Session {
     /// Sentences about where reader and plug-in differ; empty where they agree.
     #[pyo3(signature = (*, plugin = None, timeout = 60.0))]
     fn compare(&self, py: Python<'_>, plugin: Option<PathBuf>, timeout: f64) -> PyResult<Vec<String>> {
-        let result = self.with_settings(plugin, timeout, |settings| self.session.compare(settings))?;
+        let result =
+            self.with_settings(plugin, timeout, |settings| self.apart(py, |session| session.compare(settings)))?;
         self.interrupted()?;
         result.map_err(|error| self.error(py, &error))
     }

@@ -56,11 +56,14 @@ __all__ = [
     "StackNode",
     "StackTree",
     "Unknown",
+    "Watchdog",
     "__version__",
     "add_call",
+    "begin_look",
     "checked_core",
     "core_session",
     "handle_kinds",
+    "interrupt",
     "irregular",
     "irregular_images",
     "is_application",
@@ -82,6 +85,7 @@ __all__ = [
     "recording_end",
     "recording_start",
     "refuse_call",
+    "release_everything",
     "scoped_names",
     "slurm_job",
     "source_names",
@@ -103,6 +107,31 @@ class NativeError(Exception):
 
 class Unknown(Exception):
     """Why something about a call is not known, as a sentence without a capital and a full stop."""
+
+def begin_look(deadline: Optional[float] = None) -> None:
+    """A look at a job begins, which may take until ``deadline`` (``time.monotonic``): its files may take their time again."""
+
+def interrupt() -> None:
+    """Reading ends as soon as it can, in whatever thread; what was asked for fails with an error. Until ``begin_look``."""
+
+def release_everything() -> None:
+    """Lets all processes go on that stand for us, whoever reads them."""
+
+@final
+class Watchdog:
+    """Ends this program where a reading does not end, whatever it does: ``limit`` seconds from now the processes that stand go on,
+    and ``grace`` seconds later the program ends with status 1 and says so. After SIGINT and SIGTERM it ends within ``grace`` seconds,
+    too."""
+
+    def __new__(cls, limit: float, grace: float) -> Watchdog: ...
+    def signals(self) -> Optional[int]:
+        """The descriptor to which the numbers of signals are to be written (``signal.set_wakeup_fd``), until ``stop``."""
+
+    def renew(self, limit: float, grace: float) -> None:
+        """Another limit from now on, unless a signal came."""
+
+    def stop(self) -> None:
+        """The reading has ended."""
 
 @final
 class LiveProcesses:

@@ -5,8 +5,9 @@ use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime};
 
 use model::Groups;
-use native::{Live, Messages, Native, Standing, Stopped, prefetch_stacks, status};
+use native::{Live, Messages, Native, Standing, Stopped, Watchdog, prefetch_stacks, status};
 use session::{LayoutChoice, MoreMemory, Session};
+use target::file_budget::begin_look;
 
 use super::arguments::Command;
 use super::failure::Failure;
@@ -15,6 +16,10 @@ use super::refused;
 
 /// All threads stand within this time, or something holds one of them in the kernel.
 const STOP_LIMIT: Duration = Duration::from_secs(5);
+
+/// A reading that keeps its limit has said so by then; where it does not, the ranks go on, and this program ends soon after.
+const SLACK: Duration = Duration::from_secs(2);
+const GRACE: Duration = Duration::from_secs(5);
 
 /// What processes gave, or why they gave nothing.
 pub type Answers = BTreeMap<u32, Result<Told, Failure>>;
@@ -65,6 +70,9 @@ impl Reader {
         let groups = [together].into_iter().chain(waiting.into_iter().map(|pid| vec![pid]));
         for group in groups.filter(|group| !group.is_empty()) {
             let until = Instant::now() + timeout;
+            begin_look(Some(until));
+            // Without one the ranks go on when the engine ends this program.
+            let _watchdog = Watchdog::new(timeout + SLACK, GRACE);
             let messages = Rc::clone(&self.messages);
             let (known, groups, stood) = (&mut self.known, &mut self.groups, &mut self.stood);
             Group { question, timeout, until, messages, known, groups, stood }.read(&group, &mut answers);

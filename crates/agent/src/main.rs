@@ -15,6 +15,10 @@ use std::io::Write as _;
 use std::process::ExitCode;
 
 use arguments::Asked;
+use target::heap::WithReserve;
+
+#[global_allocator]
+static ALLOCATOR: WithReserve<std::alloc::System> = WithReserve(std::alloc::System);
 
 fn main() -> ExitCode {
     if std::env::args_os().skip(1).eq(["node"]) {

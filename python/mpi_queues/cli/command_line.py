@@ -7,6 +7,8 @@ read.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
 import shutil
 import signal
 import sys
@@ -14,8 +16,10 @@ from typing import Any, NoReturn, Optional, Sequence
 
 from .. import starting, targets
 from ..errors import UsageError, UserError
+from ..native import worker
 from ..nodes import reading as nodes
 from ..report.words import WIDTH, fitted
+from ..system import watchdog
 from ..system.output import OutputError, Stream, clean_streams
 from . import completion, demo, diagnose, handles, init, layouts, ranks, record, report, run, show, stacks, watch
 from .options import add_format, add_source, add_wrappers
@@ -52,7 +56,16 @@ class _Parser(argparse.ArgumentParser):
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:
-    """Runs one command; returns the exit status."""
+    """Runs one command; returns the exit status. The program ends here where a thread of it stands for ever."""
+    status = _main(arguments)
+    if worker.left_behind():
+        with contextlib.suppress(OSError, ValueError):
+            sys.stderr.flush()
+        os._exit(status)
+    return status
+
+
+def _main(arguments: Optional[Sequence[str]]) -> int:
     with clean_streams() as out:
         previous = signal.signal(signal.SIGTERM, _terminated)
         try:
@@ -76,7 +89,10 @@ def main(arguments: Optional[Sequence[str]] = None) -> int:
 def _run(arguments: Optional[Sequence[str]], out: Stream) -> int:
     try:
         options = parser().parse_args(arguments)
-        status: int = options.run(options)
+        # What starts or watches jobs has something to do after a signal.
+        lasts = options.run in (run.run, watch.run, demo.run)
+        with contextlib.nullcontext() if lasts else watchdog.over_command():
+            status: int = options.run(options)
     except UsageError as error:
         print(f"mpi-queues: {error}", file=sys.stderr)
         status = USAGE

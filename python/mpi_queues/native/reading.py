@@ -9,7 +9,7 @@ import contextlib
 import tempfile
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
@@ -21,6 +21,7 @@ from ..errors import UserError, as_user_error
 from ..request import COMMUNICATORS, Request
 from ..system import advice, attaching, files, processes
 from ..targets import CoreTarget, PidTarget
+from . import worker
 
 #: All threads stand within so many seconds, or something holds one of them in the kernel.
 _STOP_LIMIT = 5.0
@@ -49,37 +50,83 @@ def read_all(
     Raises:
         KeyboardInterrupt: after every process goes on.
     """
-    answers: Dict[DebuggedTarget, Answer] = {}
-    left: List[Left] = []
+    reading = _Reading(targets, request)
 
-    def tell() -> None:
-        progress(len(answers) + len(left), len(targets), 0)
+    def work(asker: worker.Asker) -> None:
+        reading.run(asker, lambda: asker.tell(lambda: progress(reading.done, len(targets), 0)))
 
-    ready: List[PidTarget] = []
-    tell()
-    for target in targets:
-        if isinstance(target, PidTarget):
-            try:
-                attaching.check_readable(target.pid)
-                _check_plugin(target, request)
-            except _NeedsDebugger as needed:
-                left.append(Left(target, needed.reason))
-            except UserError as error:
-                answers[target] = Answer(target, error=_with_the_rest(target, error))
-            else:
-                ready.append(target)
-    # One that does not stop before its device has answered would hold up all others.
-    waiting = [target for target in ready if processes.state(target.pid) == "D"]
-    together = [target for target in ready if target not in waiting]
-    for group in ([together] if together else []) + [[target] for target in waiting]:
-        for target, result in _read_processes(group, request):
-            _keep(target, result, answers, left)
-            tell()
-    for target in targets:
-        if isinstance(target, CoreTarget):
-            _keep(target, _read_core(target, request), answers, left)
-            tell()
-    return [answers[target] for target in targets if target in answers], left
+    progress(0, len(targets), 0)
+    try:
+        worker.run(work)
+    except worker.Late:
+        # What is still read is not told any more.
+        reading = reading.until_now()
+    answers = reading.answers
+    unread = [
+        target for target in targets if target not in answers and all(one.target != target for one in reading.left)
+    ]
+    answers.update({target: Answer(target, error=late(target, request)) for target in unread})
+    return [answers[target] for target in targets if target in answers], reading.left
+
+
+@dataclass
+class _Reading:
+    """A reading of targets, as far as it is done. The thread that reads adds to it."""
+
+    targets: Sequence[DebuggedTarget]
+    request: Request
+    answers: Dict[DebuggedTarget, Answer] = field(default_factory=dict)
+    left: List[Left] = field(default_factory=list)
+
+    @property
+    def done(self) -> int:
+        """How many targets are done."""
+        return len(self.answers) + len(self.left)
+
+    def until_now(self) -> _Reading:
+        """What is known by now."""
+        return replace(self, answers=dict(self.answers), left=list(self.left))
+
+    def run(self, asker: worker.Asker, tell: Callable[[], None]) -> None:
+        """Reads all."""
+        request = self.request
+        ready: List[PidTarget] = []
+        asker.part(request.timeout)
+        for target in self.targets:
+            if isinstance(target, PidTarget):
+                try:
+                    attaching.check_readable(target.pid)
+                    _check_plugin(target, request)
+                except _NeedsDebugger as needed:
+                    self.left.append(Left(target, needed.reason))
+                except UserError as error:
+                    self.answers[target] = Answer(target, error=_with_the_rest(target, error))
+                else:
+                    ready.append(target)
+        # One that does not stop before its device has answered would hold up all others.
+        waiting = [target for target in ready if processes.state(target.pid) == "D"]
+        together = [target for target in ready if target not in waiting]
+        for group in ([together] if together else []) + [[target] for target in waiting]:
+            # A plug-in has the whole time for each process.
+            asker.part(request.timeout * (1 + len(group) if _asks_a_plugin(request) else 1))
+            for target, result in _read_processes(group, request):
+                self._keep(target, result)
+                tell()
+        for target in self.targets:
+            if isinstance(target, CoreTarget):
+                asker.part(request.timeout * (2 if _asks_a_plugin(request) else 1))
+                self._keep(target, _read_core(target, request))
+                tell()
+
+    def _keep(self, target: DebuggedTarget, result: Answer) -> None:
+        if result.error is not None and result.error.kind in _FOR_A_DEBUGGER:
+            self.left.append(Left(target, result.error))
+        else:
+            self.answers[target] = result
+
+
+def _asks_a_plugin(request: Request) -> bool:
+    return request.source == "plugin" or request.action == "compare"
 
 
 class _NeedsDebugger(Exception):
@@ -88,20 +135,13 @@ class _NeedsDebugger(Exception):
         self.reason = reason
 
 
-def _keep(target: DebuggedTarget, result: Answer, answers: Dict[DebuggedTarget, Answer], left: List[Left]) -> None:
-    if result.error is not None and result.error.kind in _FOR_A_DEBUGGER:
-        left.append(Left(target, result.error))
-    else:
-        answers[target] = result
-
-
 def _check_plugin(target: PidTarget, request: Request) -> None:
     """Sees to it that no plug-in that another user's process names is run with the rights of root.
 
     Raises:
         _NeedsDebugger: where it would be: root gives a debugger the rights of that user.
     """
-    if request.source != "plugin" and request.action != "compare":
+    if not _asks_a_plugin(request):
         return
     owner = processes.owner(target.pid)
     if advice.is_root() and owner not in (None, 0):
@@ -135,13 +175,14 @@ def _read_processes(group: Sequence[PidTarget], request: Request) -> Iterator[Tu
     """Stops all, reads one after the other, and lets all go on."""
     deadline = time.monotonic() + request.timeout
     limit = min(_STOP_LIMIT, request.timeout)
+    _native.begin_look(deadline)
     held = _POOL.of([target.pid for target in group], request.layouts)
     try:
         rest = list(group)
         if request.action in ("read", "stacks") and request.source != "plugin":
             _rehearse(held, group, request, limit, deadline)
-            answers, rest = _read_copies(held, group, request, limit, deadline)
-            yield from answers
+            rest = []
+            yield from _read_copies(held, group, request, limit, deadline, rest)
         if rest:
             yield from _read_standing(held, rest, request, limit, deadline)
     finally:
@@ -163,34 +204,43 @@ def _stop(
 
 
 def _read_copies(
-    held: _native.LiveProcesses, group: Sequence[PidTarget], request: Request, limit: float, deadline: float
-) -> Tuple[List[Tuple[PidTarget, Answer]], List[PidTarget]]:
-    """Copies what was asked for when they were read before, and reads the copies; and those of which a copy lacks
-    something."""
+    held: _native.LiveProcesses,
+    group: Sequence[PidTarget],
+    request: Request,
+    limit: float,
+    deadline: float,
+    rest: List[PidTarget],
+) -> Iterator[Tuple[PidTarget, Answer]]:
+    """Copies what was asked for when they were read before, and reads the copies; those of which a copy lacks
+    something are added to ``rest``."""
     answers, standing = _stop(held, group, limit, deadline)
     released = held.copy()
-    rest: List[PidTarget] = []
+    yield from answers
     for target in standing:
         answer = _answer(target, request, partial(held.copied, target.pid))
         if held.missed(target.pid) or answer.error is not None:
             rest.append(target)
             continue
         _tell_times(held, answer, released)
-        answers.append((target, answer))
-    return answers, rest
+        yield target, answer
 
 
 def _read_standing(
     held: _native.LiveProcesses, group: Sequence[PidTarget], request: Request, limit: float, deadline: float
-) -> List[Tuple[PidTarget, Answer]]:
+) -> Iterator[Tuple[PidTarget, Answer]]:
     """Reads processes while they stand."""
-    answers, standing = _stop(held, group, limit, deadline)
-    answers += [(target, _answer(target, request, partial(held.session, target.pid))) for target in standing]
+    refused, standing = _stop(held, group, limit, deadline)
+    yield from refused
+    answers = []
+    for target in standing:
+        answer = _answer(target, request, partial(held.session, target.pid))
+        answers.append(answer)
+        # Should the next one never be read, this one was.
+        yield target, answer
     held.release_all()
     released = time.time()
-    for _, answer in answers:
+    for answer in answers:
         _tell_times(held, answer, released)
-    return answers
 
 
 def _tell_times(held: _native.LiveProcesses, answer: Answer, released: float) -> None:
@@ -248,6 +298,7 @@ def _with_the_rest(target: PidTarget, error: UserError) -> UserError:
 
 def _read_core(target: CoreTarget, request: Request) -> Answer:
     deadline = time.monotonic() + request.timeout
+    _native.begin_look(deadline)
 
     def session() -> _native.Session:
         core = _native.CoreFile(target.core)

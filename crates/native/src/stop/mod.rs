@@ -1,11 +1,13 @@
 //! Live processes: stopped, read, and let go as they were found.
 
+mod held;
 mod memory;
 mod ptrace;
 mod stopped;
 mod threads;
 mod time;
 
+pub use held::release_everything;
 pub use memory::{Memory, Piece};
 pub use stopped::{Standing, StopError, Stopped};
 pub use threads::{Status, status};

@@ -10,6 +10,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
+use super::held::Held;
 use super::ptrace::{self, Event};
 use super::threads;
 use crate::process::Thread;
@@ -77,8 +78,9 @@ pub struct Standing {
     pub at: SystemTime,
 }
 
-enum Command {
+pub(super) enum Command {
     Release(u32),
+    ReleaseAll,
 }
 
 /// Processes that stand until this is dropped.
@@ -86,6 +88,7 @@ enum Command {
 pub struct Stopped {
     processes: BTreeMap<u32, Standing>,
     commands: Option<Sender<Command>>,
+    held: Option<Held>,
     answers: Receiver<Option<SystemTime>>,
     tracer: Option<JoinHandle<()>>,
 }
@@ -101,15 +104,21 @@ impl Stopped {
         let (commands, orders) = channel();
         let (reply, answers) = channel();
         let (tell, told) = channel::<Outcome>();
+        let held = Held::new(commands.clone());
         let wanted = pids.clone();
         let tracer = std::thread::Builder::new().name("tracer".to_owned()).spawn(move || {
             let mut tracer = Tracer::default();
             let outcome = tracer.stop(&wanted, limit);
             if tell.send(outcome).is_ok() {
-                while let Ok(Command::Release(pid)) = orders.recv() {
-                    tracer.release(pid);
-                    if reply.send(Some(SystemTime::now())).is_err() {
-                        break;
+                while let Ok(command) = orders.recv() {
+                    match command {
+                        Command::Release(pid) => {
+                            tracer.release(pid);
+                            if reply.send(Some(SystemTime::now())).is_err() {
+                                break;
+                            }
+                        }
+                        Command::ReleaseAll => tracer.release_all(),
                     }
                 }
             }
@@ -122,7 +131,7 @@ impl Stopped {
                 (BTreeMap::new(), pids.iter().map(failed).collect())
             }
         };
-        (Self { processes, commands: Some(commands), answers, tracer: tracer.ok() }, failures)
+        (Self { processes, commands: Some(commands), held: Some(held), answers, tracer: tracer.ok() }, failures)
     }
 
     /// The process, where it stands.
@@ -146,6 +155,7 @@ impl Stopped {
     pub fn release_all(&mut self) {
         self.processes.clear();
         self.commands = None;
+        self.held = None;
         if let Some(tracer) = self.tracer.take() {
             // It ends as soon as nobody can ask it any more.
             let _ = tracer.join();
