@@ -35,14 +35,20 @@ def _give_away(link: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(os, "geteuid", lambda: STRANGER)
 
 
-def test_a_new_file_has_the_usual_permissions(tmp_path: Path) -> None:
-    before = os.umask(0o027)
+@pytest.mark.parametrize(("mask", "for_all", "mode"), [(0, False, 0o600), (0o027, False, 0o600), (0o027, True, 0o640)])
+def test_a_new_file_is_the_users_alone_unless_it_is_for_all(
+    tmp_path: Path, mask: int, for_all: bool, mode: int
+) -> None:
+    before = os.umask(mask)
     try:
-        _write(tmp_path / "a")
+        with new_file(tmp_path / "a", "the file", for_all=for_all) as file:
+            file.write(b"new")
+            (place,) = tmp_path.iterdir()
+            assert stat.S_IMODE(place.stat().st_mode) == 0o600
     finally:
         os.umask(before)
     assert (tmp_path / "a").read_bytes() == b"new"
-    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == 0o640
+    assert stat.S_IMODE((tmp_path / "a").stat().st_mode) == mode
     assert _left(tmp_path) == ["a"]
 
 

@@ -84,8 +84,8 @@ impl Output {
         };
         let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         let other = PathBuf::from(format!(".mpi-queues.{}.{}", std::process::id(), since.as_nanos()));
-        let mode = if known.is_some() { 0o600 } else { 0o666 };
-        let file = OpenOptions::new().write(true).create_new(true).mode(mode).open(at(&other))?;
+        // It tells what a process has in memory. One that was there keeps what others may do with it.
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(at(&other))?;
         Ok(Self { named: path.to_owned(), directory, name, known, fresh: Some((other, file)) })
     }
 

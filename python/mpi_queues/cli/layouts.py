@@ -175,6 +175,6 @@ def _make(options: argparse.Namespace) -> int:
     if options.output is None:
         sys.stdout.write(printable_json(text))
         return 0
-    with new_file(options.output, "the profile") as file:
+    with new_file(options.output, "the profile", for_all=True) as file:
         file.write(text.encode())
     return 0

@@ -41,11 +41,12 @@ class _Place(NamedTuple):
 
 
 @contextlib.contextmanager
-def new_file(place: Path, what: str) -> Iterator[IO[bytes]]:
+def new_file(place: Path, what: str, *, for_all: bool = False) -> Iterator[IO[bytes]]:
     """A file that is to be written, under its name once the block has ended without an exception.
 
-    ``what`` it is, such as ``the recording``, is said in errors. A file that was there keeps its permissions and,
-    where root writes, its owner.
+    ``what`` it is, such as ``the recording``, is said in errors. Only the user may read a new one, for it tells what
+    processes have in memory; ``for_all``: whoever the umask lets, for nothing of a process is in it. A file that was
+    there keeps its permissions and, where root writes, its owner.
 
     Raises:
         UserError: where it cannot be written.
@@ -58,7 +59,10 @@ def new_file(place: Path, what: str) -> Iterator[IO[bytes]]:
                 with _passed_on(path, known, opened=not found.name) as file:
                     yield file
             else:
-                with _beside(found, known) as file:
+                mode = (
+                    (0o666 & ~_mask() if for_all else 0o600) if known is None else stat.S_IMODE(known.st_mode) & 0o777
+                )
+                with _beside(found, known, mode) as file:
                     yield file
     except OSError as error:
         raise UserError(
@@ -96,7 +100,7 @@ def directory_of(place: Path, what: str) -> Optional[str]:
 
 
 @contextlib.contextmanager
-def _beside(found: _Place, known: Optional[os.stat_result]) -> Iterator[IO[bytes]]:
+def _beside(found: _Place, known: Optional[os.stat_result], mode: int) -> Iterator[IO[bytes]]:
     if known is not None and not os.access(found.name, os.W_OK, dir_fd=found.directory):
         raise PermissionError(errno.EACCES, "it is write-protected")
     new: Optional[str] = f".{found.name[:80]}.{os.urandom(6).hex()}"
@@ -108,7 +112,7 @@ def _beside(found: _Place, known: Optional[os.stat_result]) -> Iterator[IO[bytes
             file.flush()
             if known is not None and os.geteuid() == 0:
                 os.fchown(file.fileno(), known.st_uid, known.st_gid)
-            os.fchmod(file.fileno(), _mode() if known is None else stat.S_IMODE(known.st_mode) & 0o777)
+            os.fchmod(file.fileno(), mode)
             os.rename(cast(str, new), found.name, src_dir_fd=found.directory, dst_dir_fd=found.directory)
             new = None
     finally:
@@ -208,8 +212,8 @@ def _check_owner(directory: int, name: str, path: str, link: str) -> None:
     )
 
 
-def _mode() -> int:
-    """The permissions that a new file of this process has."""
+def _mask() -> int:
+    """What others may not do with the files of this process."""
     mask = os.umask(0)
     os.umask(mask)
-    return 0o666 & ~mask
+    return mask

@@ -51,6 +51,8 @@ fn a_recording_is_written_whole_and_replaces_an_older_one() {
     let file = place.path("a.mpirec");
     assert_eq!(record(&file), (Some(0), String::new()));
     assert_eq!(shown(&file), shown(&demo()));
+    // It holds memory of a process: nobody else reads it, whatever the umask.
+    assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o600);
     fs::set_permissions(&file, fs::Permissions::from_mode(0o640)).unwrap();
     assert_eq!(record(&file), (Some(0), String::new()));
     assert_eq!(fs::metadata(&file).unwrap().permissions().mode() & 0o777, 0o640);
