@@ -1,9 +1,12 @@
 //! Digests of the agents of many nodes, in Python.
 
+use std::io::Read as _;
+
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 use super::snapshot::Snapshot;
+use super::unpacked::Unpacked;
 use target::text::in_a_line;
 
 /// What the agents of a job have sent.
@@ -17,10 +20,13 @@ impl Digests {
         Self(model::digest::Digests::default())
     }
 
-    /// The snapshot of the next digest of a sender. Other Python threads run meanwhile, and may read those of other senders.
-    fn read(&self, py: Python<'_>, sender: &str, digest: &[u8]) -> PyResult<Snapshot> {
+    /// The snapshot of the next digest of a sender, which is packed with zlib and has at most `longest` bytes. Other Python threads run
+    /// meanwhile, and may read those of other senders.
+    fn read(&self, py: Python<'_>, sender: &str, packed: &[u8], longest: u64) -> PyResult<Snapshot> {
         let read = || {
-            let text = std::str::from_utf8(digest).map_err(|error| error.to_string())?;
+            let mut text = String::new();
+            let unpacked = Unpacked::new(packed, longest).read_to_string(&mut text);
+            unpacked.map_err(|error| format!("not a digest: {error}"))?;
             self.0.read(sender, text).map_err(|error| error.to_string())
         };
         let snapshot = py.detach(read).map_err(|error| PyValueError::new_err(in_a_line(&error).into_owned()))?;

@@ -29,6 +29,7 @@ mod target;
 mod text;
 mod threads;
 mod told;
+mod unpacked;
 mod view;
 mod views;
 

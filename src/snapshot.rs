@@ -13,6 +13,7 @@ use super::diagnosis::Diagnosis;
 use super::process::Process;
 use super::queue::counted;
 use super::stacks::StackTree;
+use super::unpacked::Unpacked;
 use analysis::diagnose::{Earlier, Watched};
 use analysis::stacks::Options;
 use analysis::{named, recorded, universe};
@@ -59,6 +60,11 @@ fn which(pids: Vec<Pid>) -> model::Which {
 pub struct Snapshot(pub(super) Arc<model::Snapshot>);
 
 impl Snapshot {
+    fn read(read: Result<model::Snapshot, model::JsonError>) -> PyResult<Self> {
+        let wrong = |error: model::JsonError| PyValueError::new_err(in_a_line(&error.to_string()).into_owned());
+        Ok(Self(Arc::new(read.map_err(wrong)?)))
+    }
+
     pub(super) fn data(&self) -> &model::Snapshot {
         &self.0
     }
@@ -85,23 +91,26 @@ impl Snapshot {
         Ok(Process { snapshot: Arc::clone(&self.0), process })
     }
 
-    /// A snapshot from its JSON; ValueError where the text is not of the schema `mpi-queues/1`.
+    /// A snapshot from its JSON; ValueError where the text is not of the schema `mpi-queues/1`, or takes much more memory than
+    /// its length lets expect.
     #[staticmethod]
     fn from_json(text: &str) -> PyResult<Self> {
-        let mut snapshot: model::Snapshot = serde_json::from_str(text).map_err(|error| {
-            let error = error.to_string();
-            let error = in_a_line(&error);
-            PyValueError::new_err(format!("not a snapshot of schema {}: {error}", model::SCHEMA))
-        })?;
-        if snapshot.schema != model::SCHEMA {
-            return Err(PyValueError::new_err(format!(
-                "a snapshot of schema {:?}; this version reads {:?}",
-                snapshot.schema,
-                model::SCHEMA
-            )));
-        }
-        snapshot.share_groups();
-        Ok(Self(Arc::new(snapshot)))
+        Self::read(model::Snapshot::from_json(text, text.len() as u64))
+    }
+
+    /// The same of JSON that is packed with zlib; ValueError as well where it is damaged, or longer than `longest` bytes.
+    #[staticmethod]
+    fn from_packed(packed: &[u8], longest: u64) -> PyResult<Self> {
+        let json = std::io::BufReader::with_capacity(PIECE, Unpacked::new(packed, longest));
+        Self::read(model::Snapshot::from_reader(json, packed.len() as u64))
+    }
+
+    /// With the processes of another one instead of its own, and a note.
+    fn with_processes(&self, other: &Bound<'_, Self>, note: String) -> Self {
+        let mut whole = self.0.as_ref().clone();
+        whole.processes.clone_from(&other.get().0.processes);
+        whole.notes.push(note);
+        Self(Arc::new(whole))
     }
 
     /// One snapshot of many, processes ordered by rank, then pid; with several worlds by these first, and numbered through.

@@ -857,11 +857,12 @@ class Digests:
     """What the agents of a job's nodes have sent."""
 
     def __new__(cls) -> Digests: ...
-    def read(self, sender: str, digest: bytes) -> Snapshot:
-        """The snapshot of the next digest of a sender.
+    def read(self, sender: str, packed: bytes, longest: int) -> Snapshot:
+        """The snapshot of the next digest of a sender, which is packed with zlib and has at most ``longest`` bytes.
 
         Other Python threads run meanwhile, and may read those of other senders. Raises ValueError where it is none, is
-        damaged, or one before it is missing: nothing more can be read of this sender then.
+        damaged, says more than one node has to say, or one before it is missing: nothing more can be read of this sender
+        then.
         """
 
 @final
@@ -903,7 +904,15 @@ class Snapshot:
 
     @staticmethod
     def from_json(text: str) -> Snapshot:
-        """Raises ValueError where the text is not of the schema ``mpi-queues/1``."""
+        """Raises ValueError where the text is not of the schema ``mpi-queues/1``, or takes far more memory than a text of its
+        length lets expect."""
+
+    @staticmethod
+    def from_packed(packed: bytes, longest: int) -> Snapshot:
+        """The same of JSON that is packed with zlib; ValueError as well where it is damaged, or longer than ``longest``."""
+
+    def with_processes(self, other: Snapshot, note: str) -> Snapshot:
+        """With the processes of another one instead of its own, and a note."""
 
     @staticmethod
     def merged(

@@ -31,6 +31,10 @@ def page(data: bytes) -> None:
         elements = content
     elif form == b"z":
         elements = element("snapshot", b64encode(zlib.compress(content)), "zlib")
+    elif form == b"T":
+        told, _, tables = content.partition(b"\0")
+        packed = b64encode(zlib.compress(tables))
+        elements = element("snapshot", told, "json", ' data-without="processes"') + element("tables", packed, "zlib")
     elif form == b"t":
         told, _, tables = content.partition(b"\0")
         elements = element("snapshot", told, "json", ' data-without="processes"') + element("tables", tables, "json")
@@ -96,7 +100,7 @@ def frames(data: bytes) -> None:
         try:
             message = assembler.feed(line)
             if message is not None:
-                assert len(message.body()) <= 512 << 20
+                assert len(message.body()) <= message.longest
         except BadFrame as error:
             assert str(error)
             assembler = Frames()

@@ -14,7 +14,7 @@ from fuzz.targets import COLUMNS_OF_MESSAGES, COLUMNS_OF_RANKS, TARGETS
 from .guarded import Run, guarded
 
 #: Every bomb is among them.
-SHORT = range(40)
+SHORT = range(66)
 LONG = range(1000)
 MPIS: Tuple[str, ...] = ()
 
@@ -26,8 +26,8 @@ def runs(seeds: Sequence[int], mpi: Optional[str]) -> Iterator[Run]:
     """One run a seed."""
     names = sorted(BOMBS)
     for seed in seeds:
-        if seed % 6 == 0:
-            name = names[seed // 6 % len(names)]
+        if seed % 3 == 0:
+            name = names[seed // 3 % len(names)]
             what, target, data = f"{seed}: bomb, {name}", "page", BOMBS[name]()
         else:
             what, target, data = _changed(seed)
@@ -67,7 +67,55 @@ def _many_ranks(ranks: int, length: int) -> bytes:
     return b"t" + json.dumps(told).encode() + b"\0" + json.dumps(tables).encode()
 
 
+def _packed(items: str, what: str = "processes", more: str = "") -> bytes:
+    """A report of some ten kilobytes: an object a few letters long, ten million times or so."""
+    return b"z" + f'{{"schema":"mpi-queues/1","captured_at":null{more},"{what}":[{items}]}}'.encode()
+
+
+def _often(item: str, megabytes: int = 60) -> str:
+    count = (megabytes << 20) // (len(item) + 1)
+    return ",".join([item] * count)
+
+
+def _one(member: str, items: str) -> bytes:
+    return _packed(f'{{"{member}":[{items}]}}')
+
+
+def _large_tables(ranks: int, cells: int, messages: int) -> bytes:
+    """Of very many ranks, packed."""
+    tables = {
+        "strings": ["pending"],
+        "ranks": {name: [0] * ranks for name in COLUMNS_OF_RANKS},
+        "messages": {**{name: [0] * messages for name in COLUMNS_OF_MESSAGES}, "left_out": 1},
+        "columns": [{"name": "MPI_COMM_WORLD", "least": 1, "most": 1}],
+        "cells": {name: [1] * cells for name in ("sequence", "sends", "receives", "unexpected")},
+    }
+    tables["cells"].update({"process": list(range(cells)), "column": [0] * cells})
+    told = {"schema": "mpi-queues/1", "captured_at": None, "processes": []}
+    return b"T" + json.dumps(told).encode() + b"\0" + json.dumps(tables).encode()
+
+
 BOMBS: Dict[str, Callable[[], bytes]] = {
+    "processes without anything": lambda: _packed(_often("{}")),
+    "communicators without anything": lambda: _one("communicators", _often("{}")),
+    "calls without anything": lambda: _one("calls", _often("{}")),
+    "operations": lambda: _one("communicators", '{"pending_receives":{"operations":[' + _often("{}") + "]}}"),
+    "handles": lambda: _one("handles", '{"kind":"comm","complete":true,"handles":[' + _often("{}") + "]}"),
+    "texts without letters": lambda: _one("problems", _often('""')),
+    "findings": lambda: _packed("", more=',"diagnosis":[' + _often("{}") + "]"),
+    "stacks of all ranks there are": lambda: _packed(
+        "",
+        more=',"stacks":{"all_threads":false,"internal":false,"members":{"ranks":"0-4000000000","pids":""},"nodes":[]}',
+    ),
+    "a group of very many": lambda: _one("communicators", '{"group":[' + _often("0") + "]}"),
+    "many groups": lambda: _one(
+        "communicators", ",".join('{"group":[' + ",".join(map(str, range(at, at + 300))) + "]}" for at in range(30_000))
+    ),
+    "many stacks": lambda: _one("stacks", _often('{"thread":1,"frames":[{}]}')),
+    "tables of many ranks": lambda: _large_tables(1 << 20, 0, 0),
+    "tables of many cells": lambda: _large_tables(100_000, 4 << 20, 0),
+    "tables of many messages": lambda: _large_tables(10, 1, 2 << 20),
+    "tables of what there may be": lambda: _large_tables(1 << 17, 1 << 17, 100_000),
     "a text of many ranks": lambda: _many_ranks(20_000, 1 << 20),
     "very many ranks": lambda: _many_ranks((1 << 20) + 1, 1),
     "deep": lambda: b"j" + b"[" * 1_000_000,

@@ -13,6 +13,7 @@ from typing import Dict, List, Optional, Tuple
 
 import mpi_queues
 import pytest
+from mpi_queues import pages
 from mpi_queues.page import document, inside, report, writing
 from mpi_queues.page.elements import element, escaped
 from mpi_queues.page.graph import graph_of
@@ -208,12 +209,12 @@ def test_damaged_reports_say_what_is_wrong(tmp_path: pathlib.Path) -> None:
     ring(600).report(path)
     whole = path.read_bytes()
     start = whole.index(b'id="snapshot"')
-    zeros = base64.b64encode(zlib.compress(bytes(1000))[:-5])
+    blanks = base64.b64encode(zlib.compress(b" " * 1000)[:-5])
     for what, content in (
         ("is not there", whole[:start]),
         ("is not there", inside.MARK.encode()),
         ("cannot be read", whole[: start + 60] + whole[start + 64 :]),
-        ("its end is missing", re.sub(rb'(data-form="zlib">)[^<]*', rb"\1" + zeros, whole)),
+        ("its end is missing", re.sub(rb'(data-form="zlib">)[^<]*', rb"\1" + blanks, whole)),
         ("no base64", whole.replace(b'data-form="zlib">', b'data-form="zlib">!')),
         (
             "this version does not know the form",
@@ -229,10 +230,29 @@ def test_damaged_reports_say_what_is_wrong(tmp_path: pathlib.Path) -> None:
         assert result.status == 3 and "hang.html" in result.err and "Traceback" not in result.err
 
 
-def test_data_that_unfolds_without_end_is_refused(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_data_that_unfolds_without_end_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(inside, "_LARGEST_TEXT", 1 << 20)
-    with pytest.raises(ValueError, match="longer than"):
-        inside._unpacked(inside.Packed("zlib", base64.b64encode(zlib.compress(bytes(64 << 20))).decode()))
+    monkeypatch.setattr(inside, "_LARGEST_TABLES", 1 << 20)
+    packed = inside.Packed("zlib", base64.b64encode(zlib.compress(b" " * (64 << 20))).decode())
+    for read in (inside._unpacked, inside._snapshot):
+        with pytest.raises(ValueError, match="longer than 1 MiB"):
+            read(packed)
+
+
+def test_a_small_report_of_very_much_names_the_limit(tmp_path: pathlib.Path) -> None:
+    """62 KB took 3.8 GB; ``tests/hostile/pages.py`` has more of them."""
+    path = tmp_path / "small.html"
+    objects = b'{"schema":"mpi-queues/1","captured_at":null,"processes":[' + b"{}," * (20 << 20) + b"{}]}"
+    data = base64.b64encode(zlib.compress(objects, 9))
+    path.write_bytes(
+        inside.MARK.encode() + b'<script type="application/json" id="snapshot" data-form="zlib">' + data + b"</script>"
+    )
+    assert path.stat().st_size < 100 << 10
+    result = command("diagnose", "--recording", str(path))
+    assert result.status == 3 and "small.html: its data cannot be read: what it says takes more than " in result.err
+    plain = tmp_path / "small.json"
+    plain.write_bytes(objects.replace(b"{}," * (19 << 20), b""))
+    assert len(pages._json_in(str(plain)).processes) == (1 << 20) + 1
 
 
 def test_what_needs_memory_says_that_a_report_has_none(tmp_path: pathlib.Path) -> None:

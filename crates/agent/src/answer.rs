@@ -1,5 +1,6 @@
 //! What the agent answers: JSON or a recording, what could not be read on standard error, and an exit status.
 
+use std::collections::HashSet;
 use std::io::{self, BufWriter, IsTerminal, Write};
 
 use super::arguments::{Command, Request};
@@ -165,16 +166,19 @@ fn not_written(error: &io::Error) -> u8 {
     PARTLY
 }
 
-/// Says each problem once; whether there were any.
+/// So many problems are read.
+const MAX_SAID: usize = 50;
+
+/// Says each problem once, as far as they are read; whether there were any.
 fn say_once(problems: &[String]) -> u8 {
-    let mut said: Vec<&String> = Vec::new();
-    for problem in problems {
-        if !said.contains(&problem) {
-            say(problem);
-            said.push(problem);
-        }
+    let mut seen = HashSet::new();
+    let each: Vec<&String> = problems.iter().filter(|problem| seen.insert(*problem)).collect();
+    let told = if each.len() > MAX_SAID { MAX_SAID - 1 } else { each.len() };
+    each.iter().take(told).for_each(|problem| say(problem));
+    if told < each.len() {
+        say(&format!("there are {} more problems, which the JSON has", each.len() - told));
     }
-    if said.is_empty() { DONE } else { PARTLY }
+    if each.is_empty() { DONE } else { PARTLY }
 }
 
 /// One message of all failures; the same next step is named once.

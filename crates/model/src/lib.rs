@@ -5,6 +5,7 @@
 //! worlds it is a place in the universe of all, of which the first world is the beginning (the mqs document, "The Process
 //! naming problem"). Lengths are bytes.
 
+pub mod built;
 mod call;
 mod capabilities;
 mod common;
@@ -61,7 +62,7 @@ pub use schedule::{PlannedMessages, PossibleFunction, Schedule};
 #[cfg(feature = "schema")]
 pub use schema::schema;
 pub use shared::Shared;
-pub use snapshot::{SCHEMA, Snapshot};
+pub use snapshot::{JsonError, SCHEMA, Snapshot};
 pub use source::{QueueReport, QueueSource, Source, SourceKind};
 pub use source_call::{
     EarlierCollective, RankStart, RequestObject, SameObject, Sender, SourceCall, StartedBy, StartedHow,

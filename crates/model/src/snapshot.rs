@@ -1,8 +1,13 @@
 //! All that was read at one time.
 
+use std::fmt;
+use std::io::Read;
+
 use serde::{Deserialize, Serialize};
 
-use super::{Common, Communicator, Finding, Groups, Process, Queue, Shared, StackTree, Text, Verdict, Which, World};
+use super::{
+    Common, Communicator, Finding, Groups, Process, Queue, Shared, StackTree, Text, Verdict, Which, World, built,
+};
 
 /// The schema of the JSON.
 pub const SCHEMA: &str = "mpi-queues/1";
@@ -56,7 +61,77 @@ impl Default for Snapshot {
     }
 }
 
+/// Of a file, as much as this (256 MiB) and so many times its length are built, in bytes of memory: a recording is not more either.
+const MOST: (u64, u64) = (256 << 20, 64);
+
+/// So many sentences about what could not be read are kept, of the whole and of each process: nobody reads more.
+const MAX_PROBLEMS: usize = 1000;
+
+/// Keeps so many, the last of which says how many more there were.
+fn bound(problems: &mut Vec<String>) {
+    if problems.len() > MAX_PROBLEMS {
+        let more = problems.len() - MAX_PROBLEMS + 1;
+        problems.truncate(MAX_PROBLEMS - 1);
+        problems.push(format!("there are {more} more problems, which are not listed"));
+    }
+}
+
+/// Why JSON is no snapshot.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum JsonError {
+    /// It is something else, in words.
+    Wrong(String),
+    /// Of another schema.
+    Schema(String),
+    /// It takes more memory than this, in bytes.
+    TooMuch(usize),
+}
+
+impl fmt::Display for JsonError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Wrong(why) => write!(out, "not a snapshot of schema {SCHEMA}: {why}"),
+            Self::Schema(other) => write!(out, "a snapshot of schema {other:?}; this version reads {SCHEMA:?}"),
+            Self::TooMuch(most) => {
+                write!(
+                    out,
+                    "what it says takes more than {} MiB of memory, the most for a file of its length",
+                    most >> 20
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for JsonError {}
+
 impl Snapshot {
+    /// A snapshot from its JSON, which stands in so many bytes of a file.
+    ///
+    /// # Errors
+    /// Where it is none, or more than so much may stand for.
+    pub fn from_json(text: &str, len: u64) -> Result<Self, JsonError> {
+        Self::read(len, || built::from_str(text))
+    }
+
+    /// The same of JSON that is unpacked meanwhile.
+    ///
+    /// # Errors
+    /// Those, and those of `reader`.
+    pub fn from_reader(reader: impl Read, len: u64) -> Result<Self, JsonError> {
+        Self::read(len, || built::from_reader(reader))
+    }
+
+    fn read(len: u64, read: impl FnOnce() -> serde_json::Result<Self>) -> Result<Self, JsonError> {
+        let most = usize::try_from(MOST.0.saturating_add(len.saturating_mul(MOST.1))).unwrap_or(usize::MAX);
+        let read = built::within(most, || built::with_groups_once(read));
+        if read.is_too_much {
+            return Err(JsonError::TooMuch(most));
+        }
+        let snapshot = read.result.map_err(|error| JsonError::Wrong(error.to_string()))?;
+        if snapshot.schema == SCHEMA { Ok(snapshot) } else { Err(JsonError::Schema(snapshot.schema)) }
+    }
+
     /// One snapshot of many: processes ordered by rank, those without one last, then by pid; the latest time.
     pub fn merged<'a>(parts: impl Iterator<Item = &'a Self>) -> Self {
         let mut merged = Self::default();
@@ -66,6 +141,10 @@ impl Snapshot {
             merged.problems.extend_from_slice(&part.problems);
             // RFC 3339 in UTC sorts as text.
             merged.captured_at = merged.captured_at.max(part.captured_at.clone());
+        }
+        bound(&mut merged.problems);
+        for process in merged.processes.iter_mut().filter(|process| process.problems.len() > MAX_PROBLEMS) {
+            bound(&mut process.problems);
         }
         merged.share_groups();
         merged.sort();

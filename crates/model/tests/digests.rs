@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use model::digest::{Digester, Digests};
 use model::{
-    Argument, Call, CallRequest, Common, Communicator, Frame, Mpi, Operation, Process, Queue, QueueState, Snapshot,
-    Source, Stack, StartedBy,
+    Argument, Call, CallRequest, Common, Communicator, Frame, JsonError, Mpi, Operation, Process, Queue, QueueState,
+    Snapshot, Source, Stack, StartedBy,
 };
 
 fn process(rank: i64, size: i64) -> Process {
@@ -76,7 +76,7 @@ fn what_is_written_comes_back() {
     assert!(std::ptr::eq(&*later.processes[0], &**one));
     // Other senders have other parts, and the same groups.
     assert!(digests.read("n2", &second).is_err());
-    let beside = digests.read("n2", &Digester::default().write(&now).unwrap()).unwrap();
+    let beside = digests.read("n2", Digester::default().write(&now).unwrap()).unwrap();
     assert_eq!(beside, now);
     let group = beside.processes[0].communicators[0].group.clone().unwrap();
     assert!(Arc::ptr_eq(&groups[0], &group));
@@ -86,7 +86,7 @@ fn what_is_written_comes_back() {
 
 #[test]
 fn what_is_changed_is_changed_in_one_place_only() {
-    let read = Digests::default().read("n1", &Digester::default().write(&snapshot(2)).unwrap()).unwrap();
+    let read = Digests::default().read("n1", Digester::default().write(&snapshot(2)).unwrap()).unwrap();
     let mut changed = read.clone();
     changed.processes[0].stacks[0].frames[0].line = Some(1);
     changed.processes[0].communicators[0].pending_receives.operations.clear();
@@ -103,7 +103,7 @@ fn damage_is_an_error_or_another_snapshot() {
         for byte in [b'0', b'9', b'"', b'\n', b'[', b'n', b'~', b' '] {
             let mut damaged = whole.clone().into_bytes();
             damaged[at] = byte;
-            refused += u32::from(Digests::default().read("n1", &String::from_utf8(damaged).unwrap()).is_err());
+            refused += u32::from(Digests::default().read("n1", String::from_utf8(damaged).unwrap()).is_err());
         }
         assert!(Digests::default().read("n1", &whole[..at]).is_err());
     }
@@ -181,4 +181,91 @@ fn a_very_large_node_is_told_as_far_as_the_reader_takes_it() {
     assert_eq!(Digests::default().read("n1", &text).unwrap(), now);
     let told = text.lines().filter(|line| line.starts_with('~')).count();
     assert!((200..299).contains(&told), "{told}");
+}
+
+#[test]
+fn what_one_node_says_is_bounded_by_what_is_built_of_it() {
+    let digest = |parts: &[String], rest: &str| {
+        let count = parts.len();
+        let lines = parts.iter().map(|part| format!("{part}\n")).collect::<String>();
+        format!(
+            "{{\"digest\":2,\"known\":0,\"parts\":{count}}}\n{lines}{{\"schema\":\"mpi-queues/1\",\"captured_at\":null,{rest}}}"
+        )
+    };
+    let many = |item: &str, count: usize| vec![item; count].join(",");
+    let processes = |number: usize, count: usize| format!("\"processes\":[{}]", many(&number.to_string(), count));
+    let queue = || format!("{{\"operations\":[{}]}}", many("{}", 2000));
+    let form = || format!("{{\"notes\":[{}]}}", many("[]", 8 << 20));
+    for (what, parts, rest, said) in [
+        ("one part 60 million times", vec!["{}".to_owned()], processes(0, 60 << 20), "more than 512 MiB to say"),
+        ("one part 100,000 times", vec!["{}".to_owned()], processes(0, 100_000), "more than 65536 processes"),
+        ("notes", vec![], format!("\"notes\":[{}]", many("\"\"", 16 << 20)), "more than 512 MiB to say"),
+        ("objects", vec![format!("[{}]", many("{}", 4 << 20)), "{\"calls\":0}".to_owned()], processes(1, 1), "512 MiB"),
+        // A thousand processes, of a thousand communicators, of two thousand operations.
+        (
+            "what is named often",
+            vec![queue(), format!("[{}]", many("{\"pending_sends\":0}", 1000)), "{\"communicators\":1}".to_owned()],
+            processes(2, 1000),
+            "named so often that it is more than 1024 MiB",
+        ),
+        ("a form", vec![form(), "~0".to_owned()], processes(1, 1), "512 MiB"),
+    ] {
+        let digests = Digests::default();
+        let error = digests.read("n1", digest(&parts, &rest)).unwrap_err().to_string();
+        assert!(error.contains(said), "{what}: {error}");
+        // Nobody else is the worse for it.
+        assert_eq!(digests.read("n2", Digester::default().write(&snapshot(3)).unwrap()).unwrap(), snapshot(3));
+    }
+}
+
+#[test]
+fn a_sender_begins_anew_before_what_is_kept_of_it_is_too_much() {
+    let (mut digester, digests) = (Digester::default(), Digests::default());
+    let mut anew = 0;
+    for look in 0..12 {
+        let mut now = snapshot(2);
+        now.processes[0].problems = (0..100_000).map(|number| format!("look {look}, {number:0>50}")).collect();
+        let text = digester.write(&now).unwrap();
+        anew += u32::from(text.starts_with("{\"digest\":2,\"known\":0,"));
+        assert_eq!(digests.read("n1", &text).unwrap(), now);
+    }
+    assert!(anew > 1);
+}
+
+#[test]
+fn json_is_read_as_far_as_there_is_room_for_what_it_stands_for() {
+    let whole = snapshot(40);
+    let text = serde_json::to_string(&whole).unwrap();
+    let read = Snapshot::from_json(&text, 0).unwrap();
+    assert_eq!(read, whole);
+    // Groups of equal members are one.
+    let groups = [0, 39].map(|at: usize| read.processes[at].communicators[0].group.clone().unwrap());
+    assert!(Arc::ptr_eq(&groups[0], &groups[1]));
+    assert_eq!(Snapshot::from_reader(text.as_bytes(), 0).unwrap(), whole);
+    let many =
+        format!("{{\"schema\":\"mpi-queues/1\",\"captured_at\":null,\"processes\":[{}{{}}]}}", "{},".repeat(1 << 20));
+    for read in [Snapshot::from_json(&many, 1000), Snapshot::from_reader(many.as_bytes(), 1000)] {
+        let error = read.unwrap_err();
+        assert_eq!(error, JsonError::TooMuch((256 << 20) + 64_000));
+        assert!(error.to_string().contains("takes more than 256 MiB of memory"), "{error}");
+    }
+    // One that is long may be so.
+    assert_eq!(Snapshot::from_json(&many, 1 << 30).unwrap().processes.len(), (1 << 20) + 1);
+    assert!(matches!(Snapshot::from_json("{", 0), Err(JsonError::Wrong(_))));
+    let other = text.replace("mpi-queues/1", "another/1");
+    assert_eq!(Snapshot::from_json(&other, 0), Err(JsonError::Schema("another/1".to_owned())));
+}
+
+#[test]
+fn only_so_many_problems_are_kept() {
+    let problems = |count: usize| (0..count).map(|number| number.to_string()).collect::<Vec<_>>();
+    let process = Process { problems: problems(3000), ..Process::default() };
+    let one = Snapshot { processes: vec![process.into()], problems: problems(1000), ..Snapshot::default() };
+    let merged = Snapshot::merged([&one, &one].into_iter());
+    for found in [&merged.processes[1].problems, &merged.problems] {
+        assert_eq!(found.len(), 1000);
+    }
+    assert_eq!(merged.processes[0].problems[999], "there are 2001 more problems, which are not listed");
+    assert_eq!(merged.problems[999], "there are 1001 more problems, which are not listed");
+    assert_eq!(Snapshot::merged([&merged].into_iter()), merged);
 }

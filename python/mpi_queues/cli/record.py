@@ -15,7 +15,7 @@ from ..errors import UsageError, UserError
 from ..nodes import reading as nodes
 from ..report import progress
 from ..report.recording import write_info
-from ..report.words import counted, size
+from ..report.words import at_most, counted, size
 from ..system import written
 from ..system.output import json_text
 from ..system.paths import shown
@@ -104,7 +104,7 @@ def _record_here(wanted: Sequence[targets.Target], options: argparse.Namespace) 
     # Standard output may be where the recording went.
     told_to = sys.stdout if written.is_file(options.output) else sys.stderr
     print(f"{shown(options.output)}: {what}, {size(found.size)}", file=told_to, flush=True)
-    for problem in [*found.notes, *found.problems, *map(str, found.failures)]:
+    for problem in at_most([*found.notes, *found.problems, *map(str, found.failures)]):
         print(f"mpi-queues: {problem}", file=sys.stderr)
     return 1 if found.problems or found.failures else 0
 
@@ -127,7 +127,7 @@ def _record_on_nodes(target: targets.NodesTarget, output: str, options: argparse
         shlex.join(["--recording", os.path.basename(one.path) if missing else one.path]) for one in named[:2]
     )
     print(f"\nTo read them, type:\n  mpi-queues diagnose {read}" + (" …" if len(named) > 2 else ""), flush=True)
-    for problem in [*problems, *map(str, failures)]:
+    for problem in at_most([*problems, *map(str, failures)]):
         print(f"mpi-queues: {problem}", file=sys.stderr)
     return 1 if problems or failures else 0
 
@@ -140,6 +140,6 @@ def _info(options: argparse.Namespace) -> int:
     else:
         write_info(info, sys.stdout.write)
     sys.stdout.flush()
-    for problem in recording.problems:
+    for problem in at_most(recording.problems):
         print(f"mpi-queues: {shown(options.file)}: {problem}", file=sys.stderr)
     return 1 if recording.problems else 0

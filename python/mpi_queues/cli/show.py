@@ -6,20 +6,19 @@ import argparse
 import os
 import sys
 from dataclasses import replace
-from typing import Callable, Dict, List, Optional, Sequence, Tuple
+from typing import Callable, List, Optional, Sequence, Tuple
 
 from .. import asking, targets
 from .._native import Snapshot
 from ..errors import UsageError, UserError
-from ..report import grouped, handles, text, worlds
+from ..report import grouped, handles, text
+from ..report import problems as report
+from ..report.words import at_most
 from ..request import Request
 from ..system.output import ours
 from .options import requested
 
 DEFAULT_LIMIT = text.DEFAULT_LIMIT
-
-#: Processes that are named with one problem of all.
-_MOST_NAMES = 4
 
 
 def show(options: argparse.Namespace) -> int:
@@ -152,30 +151,14 @@ def finish(
 ) -> int:
     """Tells on standard error what could not be read, unless the report has just said so on the same terminal (``told``
     says whether it did, where that is not what reports do)."""
-    problems = [f"{failure}" for failure in failures]
-    together: Dict[str, List[str]] = {}
-    for process in snapshot.with_problems():
-        who = worlds.who(process)
-        for problem in process.problems:
-            together.setdefault(problem, []).append(who)
-        problems += [f"{who}: {problem}" for found in process.handles for problem in handles.problems_of(found)]
-        for communicator in process.communicators:
-            for queue in (communicator.pending_sends, communicator.pending_receives, communicator.unexpected_messages):
-                if queue.state == "error":
-                    problems.append(f"{who}, {communicator.name}: {queue.detail}")
-    problems += [f"{_listed(names)}: {problem}" for problem, names in together.items()]
+    problems = [*map(str, failures), *report.of_snapshot(snapshot)]
     if told is None:
         told = options.format == "text" and sys.stdout.isatty() and sys.stderr.isatty()
     if not told:
         sys.stdout.flush()
-        for problem in dict.fromkeys(problems):
+        for problem in at_most(problems):
             print(f"mpi-queues: {problem}", file=sys.stderr)
     return 1 if problems else 0
-
-
-def _listed(names: List[str]) -> str:
-    more = f" and {len(names) - _MOST_NAMES} more" if len(names) > _MOST_NAMES else ""
-    return ", ".join(names[:_MOST_NAMES]) + more
 
 
 def terminal_style() -> Callable[[str, str], str]:

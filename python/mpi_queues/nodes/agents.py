@@ -51,7 +51,8 @@ _READERS = 2
 #: Engines put a node's name, or the number of a task, in front of each line.
 _LABEL = re.compile(rb"\s*([^\s:]{1,255}): ?(.*)", re.DOTALL)
 
-#: What is said of an agent that is not understood.
+#: What is said of an agent that is not understood, and how much of the reason, in letters.
+_MAX_REASON = 200
 _NONSENSE = "what its agent writes makes no sense"
 
 #: Which stream of which agents has something to read.
@@ -186,7 +187,8 @@ class Agents:
             self._coming -= 1
             error = snapshot.exception()
             if error is not None:
-                sender.problem = f"{_NONSENSE}: {error}" if isinstance(error, BadFrame) else _NONSENSE
+                known = isinstance(error, (BadFrame, ValueError))
+                sender.problem = f"{_NONSENSE}: {shown(str(error)[:_MAX_REASON])}" if known else _NONSENSE
                 self.failed.update([sender.node] if sender.node is not None else [])
             elif look in self._answers and sender.node is not None:
                 self._answers[look][sender.node] = Look(sender.node, snapshot.result(), told)
@@ -263,7 +265,7 @@ class Agents:
             if message is not None:
                 self._hear(sender, message, match[1])
         except BadFrame as error:
-            sender.problem = f"what its agent writes makes no sense: {error}"
+            sender.problem = f"{_NONSENSE}: {error}"
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             sender.problem = _NONSENSE
         if sender.problem is not None and sender.node is not None:
@@ -279,7 +281,7 @@ class Agents:
             # A reader's thread says when it is done: with a thousand nodes it takes too long to ask for each.
             snapshot.add_done_callback(lambda done: self._come.append((sender, look, told, done)))
             return
-        content = json.loads(message.body())
+        content = message.words()
         if message.kind == "hello":
             self._greet(sender, content, label)
         elif message.kind == "told":
@@ -288,7 +290,7 @@ class Agents:
             sender.problem = f"its agent refuses: {shown(str(content['text'])[:200])}"
 
     def _snapshot(self, node: str, message: Message) -> Snapshot:
-        return self._digests.read(node, message.body())
+        return self._digests.read(node, message.packed, message.longest)
 
     def _known(self, names: Iterable[str], label: bytes) -> List[str]:
         """The nodes that are meant by how the engine and the node itself call one."""

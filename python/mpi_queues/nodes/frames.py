@@ -6,16 +6,21 @@ It is what a stranger wrote: nothing of it is believed that does not fit, and no
 from __future__ import annotations
 
 import binascii
+import json
 import zlib
 from dataclasses import dataclass, field
-from typing import List, Optional
+from typing import Any, List, Optional
 
-#: A message is not longer than this, packed and unpacked, in bytes.
+#: A message is not longer than this, packed and unpacked, in bytes; one of a few packed bytes is not as long, either:
+#: what is written unpacks to eight times its length or so, blanks to a thousand times.
 MAX_PACKED = 64 << 20
-MAX_MESSAGE = 512 << 20
+MAX_MESSAGE = 256 << 20
+_UNPACKED = (32 << 20, 32)
 
-#: One that is no digest is not longer than this, unpacked: as Python's objects it takes some twenty times as much.
+#: One that is no digest is not longer than this, unpacked: as Python's objects it takes some twenty times as much. What
+#: it tells are process ids, and it has no more values than this.
 MAX_WORDS = 4 << 20
+_MAX_VALUES = 1 << 18
 
 #: It has no more parts than this; an agent writes 648 bytes a part.
 _MAX_PARTS = 1 << 17
@@ -41,21 +46,39 @@ class Message:
     #: What it says, compressed.
     packed: bytes
 
+    @property
+    def longest(self) -> int:
+        """How long it may be, unpacked."""
+        least, times = _UNPACKED
+        return min(MAX_MESSAGE, least + times * len(self.packed)) if self.kind == "digest" else MAX_WORDS
+
     def body(self) -> bytes:
-        """What it says. Other Python threads run meanwhile.
+        """What it says, unpacked.
 
         Raises:
             BadFrame: where it is damaged, or longer than any message.
         """
-        most = MAX_MESSAGE if self.kind == "digest" else MAX_WORDS
         unpacker = zlib.decompressobj()
         try:
-            body = unpacker.decompress(self.packed, most)
+            body = unpacker.decompress(self.packed, self.longest)
         except zlib.error as error:
             raise BadFrame("a message of an agent is damaged") from error
         if not unpacker.eof:
-            raise BadFrame(f"a message of an agent is damaged, or has more than {most >> 20} MiB")
+            raise BadFrame(f"a message of an agent is damaged, or has more than {self.longest >> 20} MiB")
         return body
+
+    def words(self) -> Any:
+        """What it says, where it is no digest.
+
+        Raises:
+            BadFrame: where it is damaged, or more than any message says.
+            ValueError, RecursionError: where it is no JSON.
+        """
+        body = self.body()
+        # Each value but the first of a list or an object has a comma before it.
+        if sum(map(body.count, (b",", b"[", b"{"))) > _MAX_VALUES:
+            raise BadFrame(f"a message of an agent has more than {_MAX_VALUES:,} values")
+        return json.loads(body)
 
 
 @dataclass

@@ -12,13 +12,13 @@ import json
 import os
 import re
 import zlib
-from typing import NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
 from .._native import Diagnosis, Snapshot, printable_json
 from ..errors import UserError
 from ..system.files import Path, opened
 from ..system.paths import shown
-from .kept import with_processes
+from .kept import NOTE, processes
 
 #: The first bytes of a page that has data in it.
 MARK = "<!DOCTYPE html><!-- mpi-queues report 1 -->\n"
@@ -31,6 +31,12 @@ _PLAIN = 128 << 10
 
 #: A larger file is none of ours, and a larger text in it neither, in bytes.
 _LARGEST_FILE, _LARGEST_TEXT = 256 << 20, 512 << 20
+
+#: The tables of very many ranks are not longer, in bytes, and have no more values: each is an object of Python.
+_LARGEST_TABLES, _MOST_VALUES = 96 << 20, 12 << 20
+
+#: What they say of the processes is not longer, in letters.
+_MOST_LISTED = 256 << 20
 
 #: As elements are written here; nothing of a stranger has these characters.
 _DATA = re.compile(
@@ -99,14 +105,35 @@ def read(path: Path) -> Snapshot:
     if found is None:
         raise _damaged(path, "the data that mpi-queues report writes into it is not there")
     try:
+        told = _snapshot(found)
         if not found.without:
-            return Snapshot.from_json(_unpacked(found))
+            return told
         tables = _packed(content, "tables")
         if tables is None:
             raise ValueError("the tables are not there")
-        return Snapshot.from_json(with_processes(json.loads(_unpacked(found)), json.loads(_unpacked(tables))))
+        listed = processes(_counted(_unpacked(tables)), _MOST_LISTED)
+        return told.with_processes(Snapshot.from_json(listed), NOTE)
     except (ValueError, zlib.error, RecursionError) as error:
         raise _damaged(path, f"its data cannot be read: {error}") from None
+
+
+def _snapshot(packed: Packed) -> Snapshot:
+    if packed.form == "zlib":
+        return Snapshot.from_packed(_decoded(packed.text), _LARGEST_TEXT)
+    return Snapshot.from_json(_unpacked(packed))
+
+
+def _counted(text: str) -> Any:
+    """What JSON says, as objects of Python.
+
+    Raises:
+        ValueError: where these are more than any report has.
+    """
+    # Each value but the first of a list or an object has a comma before it; those in texts count as well.
+    values = sum(map(text.count, ",[{"))
+    if values > _MOST_VALUES:
+        raise ValueError(f"its tables have {values:,} values, and no more than {_MOST_VALUES:,} are read")
+    return json.loads(text)
 
 
 def _packed(content: bytes, name: str) -> Optional[Packed]:
@@ -117,7 +144,7 @@ def _packed(content: bytes, name: str) -> Optional[Packed]:
 
 
 def _unpacked(packed: Packed) -> str:
-    """The JSON.
+    """The JSON of tables, or what stands there as it is.
 
     Raises:
         ValueError, zlib.error: where it is damaged.
@@ -126,12 +153,16 @@ def _unpacked(packed: Packed) -> str:
         return packed.text
     if packed.form != "zlib":
         raise ValueError(f"this version does not know the form {packed.form}")
-    try:
-        rest = base64.b64decode(packed.text, validate=True)
-    except binascii.Error as error:
-        raise ValueError(f"no base64: {error}") from None
+    rest = _decoded(packed.text)
     # What unpacks to too much is known before any of it is kept.
     return zlib.decompressobj().decompress(rest, _unpacked_length(rest)).decode("utf-8")
+
+
+def _decoded(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except binascii.Error as error:
+        raise ValueError(f"no base64: {error}") from None
 
 
 def _unpacked_length(rest: bytes) -> int:
@@ -139,8 +170,8 @@ def _unpacked_length(rest: bytes) -> int:
     length = 0
     while rest:
         length += len(stream.decompress(rest, 1 << 20))
-        if length > _LARGEST_TEXT:
-            raise ValueError(f"it is longer than {_LARGEST_TEXT >> 20} MiB")
+        if length > _LARGEST_TABLES:
+            raise ValueError(f"it is longer than {_LARGEST_TABLES >> 20} MiB")
         rest = stream.unconsumed_tail
     if not stream.eof:
         raise ValueError("its end is missing")

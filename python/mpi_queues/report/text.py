@@ -14,7 +14,7 @@ from .operations import QUEUES, queues_of, shown_number, write_queue
 from .options import DEFAULT_LIMIT, Options, Write
 from .process_lines import call_lines, history_lines, kernel_line, mpi_line, outside_line, source_line
 from .totals import Totals
-from .words import WIDTH, clean, columns, counted, listed, pad, shorten, wrapped
+from .words import WIDTH, at_most, clean, columns, counted, listed, pad, shorten, wrapped
 from .worlds import Members, of_world, rank_in, who
 
 #: Also what it is called with.
@@ -229,9 +229,7 @@ def _write_communicator(communicator: Communicator, write: Write, options: Optio
 
 
 def write_problems(snapshot: Snapshot, write: Write, options: Options) -> None:
-    """What could not be read, a sentence each."""
-    for process in snapshot.processes:
-        for problem in process.problems:
-            write(options.style("problem", wrapped(f"Problem, {who(process)}: {problem}", "", "  ")))
-    for problem in snapshot.problems:
-        write(options.style("problem", wrapped(f"Problem: {problem}", "", "  ")))
+    """What could not be read, a sentence each, as far as they are read."""
+    of_processes = (f"Problem, {who(process)}: {told}" for process in snapshot.processes for told in process.problems)
+    for line in at_most([*of_processes, *(f"Problem: {told}" for told in snapshot.problems)]):
+        write(options.style("problem", wrapped(line, "", "  ")))

@@ -171,3 +171,16 @@ def in_columns(rows: Sequence[Tuple[str, str]], indent: str = "  ", width: int =
         first, *rest = wrapped(text, " " * beside, width=width).splitlines()
         lines += [f"{indent}{pad(head, left)}  {first.lstrip()}", *rest]
     return lines
+
+
+#: So many problems are read.
+MOST_PROBLEMS = 50
+
+
+def at_most(problems: Iterable[str]) -> List[str]:
+    """What could not be read, each once, as far as it is read, and how much more there is."""
+    told = list(dict.fromkeys(problems))
+    if len(told) <= MOST_PROBLEMS:
+        return told
+    more = counted(len(told) - MOST_PROBLEMS + 1, "more problem")
+    return [*told[: MOST_PROBLEMS - 1], f"there are {more}, which the JSON has (--format json)"]

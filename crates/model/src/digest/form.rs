@@ -10,6 +10,7 @@ use serde::de::{DeserializeOwned, DeserializeSeed, Deserializer, Error as _, Map
 use serde_json::{Error, Result};
 
 use super::walk::Walk;
+use crate::built::{self, Counted};
 
 /// What such a part begins with: no JSON does.
 pub(super) const MARK: char = '~';
@@ -42,7 +43,7 @@ pub(super) struct Form(Vec<Token>);
 
 impl Form {
     /// # Errors
-    /// Where it is no JSON.
+    /// Where it is no JSON, or more than may be built.
     pub fn new(text: &str) -> Result<Self> {
         let mut tokens = Vec::new();
         let mut json = serde_json::Deserializer::from_str(text);
@@ -62,7 +63,7 @@ impl Form {
     /// Where that is of another type, or no such changes.
     pub fn read<T: DeserializeOwned>(&self, changes: &str) -> Result<T> {
         let mut walk = Walk::new(&self.0, changes)?;
-        let value = T::deserialize(&mut walk)?;
+        let value = T::deserialize(Counted::new(&mut walk))?;
         if !walk.is_over() {
             return Err(Error::custom("a part that is another one's, and more"));
         }
@@ -82,9 +83,15 @@ impl<'de> DeserializeSeed<'de> for Build<'_> {
 }
 
 impl Build<'_> {
-    fn scalar<E>(self, scalar: Scalar<'static>) -> std::result::Result<(), E> {
-        self.0.push(Token::Scalar(scalar));
+    /// With room for the token that follows: lists grow to twice their length.
+    fn add<E: serde::de::Error>(&mut self, token: Token, text: usize) -> std::result::Result<(), E> {
+        built::pay(text.saturating_add(2 * size_of::<Token>()))?;
+        self.0.push(token);
         Ok(())
+    }
+
+    fn scalar<E: serde::de::Error>(mut self, scalar: Scalar<'static>) -> std::result::Result<(), E> {
+        self.add(Token::Scalar(scalar), 0)
     }
 }
 
@@ -95,50 +102,50 @@ impl<'de> Visitor<'de> for Build<'_> {
         out.write_str("JSON")
     }
 
-    fn visit_unit<E>(self) -> std::result::Result<(), E> {
+    fn visit_unit<E: serde::de::Error>(self) -> std::result::Result<(), E> {
         self.scalar(Scalar::Null)
     }
 
-    fn visit_bool<E>(self, value: bool) -> std::result::Result<(), E> {
+    fn visit_bool<E: serde::de::Error>(self, value: bool) -> std::result::Result<(), E> {
         self.scalar(Scalar::Bool(value))
     }
 
-    fn visit_u64<E>(self, value: u64) -> std::result::Result<(), E> {
+    fn visit_u64<E: serde::de::Error>(self, value: u64) -> std::result::Result<(), E> {
         self.scalar(Scalar::Unsigned(value))
     }
 
-    fn visit_i64<E>(self, value: i64) -> std::result::Result<(), E> {
+    fn visit_i64<E: serde::de::Error>(self, value: i64) -> std::result::Result<(), E> {
         self.scalar(Scalar::Signed(value))
     }
 
-    fn visit_f64<E>(self, value: f64) -> std::result::Result<(), E> {
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> std::result::Result<(), E> {
         self.scalar(Scalar::Float(value))
     }
 
-    fn visit_str<E>(self, value: &str) -> std::result::Result<(), E> {
-        self.scalar(Scalar::Text(Cow::Owned(value.to_owned())))
+    fn visit_str<E: serde::de::Error>(mut self, value: &str) -> std::result::Result<(), E> {
+        self.add(Token::Scalar(Scalar::Text(Cow::Owned(value.to_owned()))), value.len())
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> std::result::Result<(), A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut items: A) -> std::result::Result<(), A::Error> {
         let (start, mut count) = (self.0.len(), 0);
-        self.0.push(Token::End);
+        self.add(Token::End, 0)?;
         while items.next_element_seed(Build(self.0))?.is_some() {
             count += 1;
         }
-        self.0.push(Token::End);
+        self.add(Token::End, 0)?;
         self.0[start] = Token::Array(count);
         Ok(())
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> std::result::Result<(), A::Error> {
+    fn visit_map<A: MapAccess<'de>>(mut self, mut members: A) -> std::result::Result<(), A::Error> {
         let (start, mut count) = (self.0.len(), 0);
-        self.0.push(Token::End);
+        self.add(Token::End, 0)?;
         while let Some(key) = members.next_key::<String>()? {
-            self.0.push(Token::Key(key.into()));
+            self.add(Token::Key(key.as_str().into()), key.len())?;
             members.next_value_seed(Build(self.0))?;
             count += 1;
         }
-        self.0.push(Token::End);
+        self.add(Token::End, 0)?;
         self.0[start] = Token::Object(count);
         Ok(())
     }

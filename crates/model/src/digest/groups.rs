@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::parts;
-use crate::Group;
+use crate::{Group, built};
 
 /// Members that follow one another: the first one's world rank, how far each is from the one before, and how many they are.
 /// Without a rank: members whose world ranks are not known.
@@ -26,7 +26,9 @@ pub fn serialize<S: Serializer>(group: &Option<Group>, serializer: S) -> Result<
 /// The same way back.
 pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Group>, D::Error> {
     if !super::is_read() {
-        return Option::deserialize(deserializer);
+        let left = built::left();
+        let group = Option::<Group>::deserialize(deserializer)?;
+        return Ok(group.map(|group| built::once(group, left)));
     }
     let number = Option::<usize>::deserialize(deserializer)?;
     let make = |text: &str| parts::group(text).map(Arc::new).ok_or_else(|| serde::de::Error::custom("no group"));
@@ -57,14 +59,10 @@ fn runs(members: &[Option<i64>]) -> Vec<Run> {
     runs
 }
 
-/// The groups of all senders have at most this many members in all, each group once.
-const MAX_MEMBERS: usize = 1 << 24;
-
 /// The groups of all senders, each once: all ranks of a job have that of MPI_COMM_WORLD.
 #[derive(Debug, Default)]
 pub struct Groups {
     by_text: HashMap<Box<str>, Group>,
-    members: usize,
 }
 
 impl Groups {
@@ -73,35 +71,37 @@ impl Groups {
         self.by_text.get(text).map(Group::clone)
     }
 
-    /// Takes a group, or gives the equal one that somebody else has taken meanwhile; `None`: there are too many members.
-    fn take(&mut self, text: &str, group: Group) -> Option<Group> {
+    /// Takes a group, or gives the equal one that somebody else has taken meanwhile.
+    fn take(&mut self, text: &str, group: Group) -> Group {
         if let Some(known) = self.known(text) {
-            return Some(known);
+            return known;
         }
-        self.members = self.members.checked_add(group.len()).filter(|members| *members <= MAX_MEMBERS)?;
         // That of a process alone is nobody else's.
         if group.len() > 1 {
             self.by_text.insert(text.into(), Group::clone(&group));
         }
-        Some(group)
+        group
     }
 }
 
-/// The group of that text; `None` where it is none, or all have too many members. Others may look for theirs while one is made.
+/// The group of that text; `None` where it is none, or more than may be built. Others may look for theirs while one is made.
 pub(super) fn of(groups: &Mutex<Groups>, text: &str) -> Option<Group> {
     let groups = || groups.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(known) = groups().known(text) {
         return Some(known);
     }
-    let left = MAX_MEMBERS.saturating_sub(groups().members);
-    let group = members(text, left)?;
-    groups().take(text, group)
+    // Nobody waits while it is made.
+    let group = members(text)?;
+    Some(groups().take(text, group))
 }
 
-/// The members of a group, at most `most`; `None`: there are more, or a rank is beyond all numbers.
-fn members(text: &str, most: usize) -> Option<Group> {
-    let runs: Vec<Run> = serde_json::from_str(text).ok()?;
-    let count = runs.iter().try_fold(0_usize, |sum, run| sum.checked_add(run.2)).filter(|count| *count <= most)?;
+/// The members of a group; `None`: there are more than may be built, or a rank is beyond all numbers.
+fn members(text: &str) -> Option<Group> {
+    let runs: Vec<Run> = built::from_str(text).ok()?;
+    let count = runs.iter().try_fold(0_usize, |sum, run| sum.checked_add(run.2))?;
+    // As a list and as what is shared, and its text.
+    let bytes = count.checked_mul(2 * size_of::<Option<i64>>())?.checked_add(text.len())?;
+    built::pay::<serde::de::value::Error>(bytes).ok()?;
     let mut members = Vec::with_capacity(count);
     for (first, step, count) in runs {
         let mut rank = first;
@@ -122,6 +122,7 @@ mod tests {
 
     #[test]
     fn members_come_back_as_they_were() {
+        let members = |text: &str| built::within(6400, || members(text)).result;
         for group in [
             vec![],
             vec![None, None, Some(3)],
@@ -130,11 +131,11 @@ mod tests {
             vec![Some(7), Some(7), Some(7)],
         ] {
             let text = serde_json::to_string(&runs(&group)).unwrap_or_default();
-            assert_eq!(members(&text, 100).as_deref(), Some(group.as_slice()), "{text}");
+            assert_eq!(members(&text).as_deref(), Some(group.as_slice()), "{text}");
         }
         assert_eq!(runs(&(0..131_072).map(Some).collect::<Vec<_>>()), [(Some(0), 1, 131_072)]);
         for wrong in ["[[0,1,1000]]", "[[9223372036854775807,1,2]]", "[[0,1,18446744073709551615],[0,1,9]]", "3", ""] {
-            assert_eq!(members(wrong, 100), None, "{wrong}");
+            assert_eq!(members(wrong), None, "{wrong}");
         }
     }
 
@@ -144,14 +145,16 @@ mod tests {
         let first = of(&groups, "[[0,1,5]]").unwrap_or_else(|| [].into());
         assert_eq!(first.len(), 5);
         // Another thread has made the same meanwhile.
-        let same = members("[[0,1,5]]", 5).and_then(|made| groups.lock().ok()?.take("[[0,1,5]]", made));
+        let same = members("[[0,1,5]]").and_then(|made| Some(groups.lock().ok()?.take("[[0,1,5]]", made)));
         assert!(same.is_some_and(|same| Group::ptr_eq(&same, &first)));
-        assert!(of(&groups, "[[0,1,5]]").is_some_and(|same| Group::ptr_eq(&same, &first)));
-        assert_eq!(groups.lock().map(|groups| groups.members).ok(), Some(5));
-        // That of a process alone is made each time, but counted.
+        // It is there for all, and nobody pays for it again.
+        let again = built::within(0, || of(&groups, "[[0,1,5]]"));
+        assert!(again.result.is_some_and(|same| Group::ptr_eq(&same, &first)));
+        // That of a process alone is made each time.
         assert_eq!(of(&groups, "[[3,0,1]]").as_deref(), Some(&[Some(3)][..]));
-        assert_eq!(groups.lock().map(|groups| (groups.members, groups.by_text.len())).ok(), Some((6, 1)));
-        let all = format!("[[0,1,{MAX_MEMBERS}]]");
-        assert_eq!(of(&groups, &all), None);
+        assert_eq!(groups.lock().map(|groups| groups.by_text.len()).ok(), Some(1));
+        // One that is too much leaves room for those of others.
+        assert_eq!(built::within(1 << 20, || of(&groups, "[[0,1,16777216]]")).result, None);
+        assert!(built::within(1 << 20, || of(&groups, "[[0,1,16]]")).result.is_some());
     }
 }

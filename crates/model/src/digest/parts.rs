@@ -14,13 +14,15 @@ use serde::de::DeserializeOwned;
 use super::cut::Cut;
 use super::form::{Form, MARK};
 use super::groups::{self, Groups};
-use crate::Group;
+use crate::{Group, built};
 
 /// Those that were written.
 #[derive(Debug, Default)]
 pub(super) struct Written {
     /// By type and text.
     pub numbers: HashMap<(TypeId, String), usize>,
+    /// How long their texts are together, in bytes.
+    pub length: usize,
     /// The lines of those that are new.
     pub new: Vec<String>,
     /// While one digest is written: those by which others of their type and form are told.
@@ -37,8 +39,8 @@ pub(super) struct Written {
 pub(super) enum Part {
     /// Where its text is in the digest, until it is asked for.
     Text(Range<usize>),
-    /// What it stands for.
-    Value(Arc<dyn Any + Send + Sync>),
+    /// What it stands for, and how much that is with all that it is made of, in bytes.
+    Value(Arc<dyn Any + Send + Sync>, usize),
 }
 
 enum Current {
@@ -48,7 +50,7 @@ enum Current {
 }
 
 struct Read {
-    digest: Rc<str>,
+    digest: Rc<String>,
     parts: Vec<Part>,
     groups: Arc<Mutex<Groups>>,
     /// How many parts are of earlier digests, and the lines of the others.
@@ -58,10 +60,16 @@ struct Read {
     forms: HashMap<usize, Rc<Form>>,
     /// How much may be told by others yet.
     left: usize,
+    /// How much all is that was named so far, each part as often as it is named, in bytes.
+    named: usize,
 }
 
 /// So much is told by others in one digest, in steps through JSON: a few letters can stand for much.
 const MAX_TOLD: usize = 1 << 22;
+
+/// A digest is not more than this where each part is counted as often as it is named, in bytes (1 GiB): whoever goes through the
+/// snapshot comes to it as often.
+const MAX_NAMED: usize = 1 << 30;
 
 thread_local! {
     static CURRENT: RefCell<Current> = const { RefCell::new(Current::Nothing) };
@@ -90,7 +98,7 @@ pub(super) fn writing<R>(parts: &mut Written, write: impl FnOnce() -> R) -> R {
 /// Lets something be read of a digest with these parts, and the groups of all senders.
 /// `before`: how many of them are of earlier ones.
 pub(super) fn reading<R>(
-    digest: &str,
+    digest: &Rc<String>,
     parts: &mut Vec<Part>,
     before: usize,
     groups: &Arc<Mutex<Groups>>,
@@ -98,17 +106,18 @@ pub(super) fn reading<R>(
 ) -> R {
     let lines = parts.iter().skip(before).map(|part| match part {
         Part::Text(place) => Range::clone(place),
-        Part::Value(_) => 0..0,
+        Part::Value(..) => 0..0,
     });
     let lines = lines.collect();
     let now = Read {
-        digest: digest.into(),
+        digest: Rc::clone(digest),
         parts: std::mem::take(parts),
         groups: Arc::clone(groups),
         before,
         lines,
         forms: HashMap::new(),
         left: MAX_TOLD,
+        named: 0,
     };
     CURRENT.set(Current::Reading(now));
     let result = read();
@@ -120,7 +129,7 @@ pub(super) fn reading<R>(
 
 /// What a line stands for in the digest that is read.
 pub fn parsed<T: DeserializeOwned, E: serde::de::Error>(line: &str) -> Result<T, E> {
-    let Some(told) = line.strip_prefix(MARK) else { return serde_json::from_str(line).map_err(E::custom) };
+    let Some(told) = line.strip_prefix(MARK) else { return built::from_str(line).map_err(E::custom) };
     let (number, changes) = told.split_at(told.find(' ').unwrap_or(told.len()));
     let form = number.parse().ok().and_then(form).ok_or_else(|| E::custom("there is no such part to be told by"))?;
     form.read(changes).map_err(E::custom)
@@ -213,6 +222,7 @@ fn put_text<T: ?Sized + 'static>(text: String, by_form: bool) -> usize {
         }
         let line = if by_form { told(written, kind, next, &key.1) } else { key.1.clone() };
         written.new.push(line);
+        written.length += key.1.len();
         written.numbers.insert(key, next);
         next
     })
@@ -231,21 +241,31 @@ pub fn take_by<T: Send + Sync + 'static, E: serde::de::Error>(
     let part = CURRENT.with_borrow_mut(|current| match current {
         // While it is made, it is not there: none can be a part of itself.
         Current::Reading(read) => read.parts.get_mut(number).map(|part| match part {
-            Part::Text(place) => (Part::Text(std::mem::take(place)), Some(Rc::clone(&read.digest))),
-            Part::Value(value) => (Part::Value(Arc::clone(value)), None),
+            Part::Text(place) => (Part::Text(std::mem::take(place)), Some((Rc::clone(&read.digest), read.named))),
+            Part::Value(value, size) => {
+                read.named = read.named.saturating_add(*size);
+                (Part::Value(Arc::clone(value), read.named), None)
+            }
         }),
         _ => None,
     });
     match part {
         None => Err(E::custom("there is no such part")),
-        Some((Part::Value(value), _)) => value.downcast().map_err(|_| E::custom("a part is of another kind")),
+        Some((Part::Value(_, named), _)) if named > MAX_NAMED => {
+            Err(E::custom(format!("its parts are named so often that it is more than {} MiB", MAX_NAMED >> 20)))
+        }
+        Some((Part::Value(value, _), _)) => value.downcast().map_err(|_| E::custom("a part is of another kind")),
         Some((Part::Text(place), digest)) => {
-            let made = make(digest.as_deref().and_then(|digest| digest.get(place)).unwrap_or_default())?;
+            let (left, before) = (built::left(), digest.as_ref().map_or(0, |(_, named)| *named));
+            let text = digest.as_ref().and_then(|(digest, _)| digest.get(place)).unwrap_or_default();
+            let made = make(text)?;
             CURRENT.with_borrow_mut(|current| {
                 if let Current::Reading(read) = current
                     && let Some(part) = read.parts.get_mut(number)
                 {
-                    *part = Part::Value(Arc::<T>::clone(&made));
+                    // What it is made of was named meanwhile.
+                    read.named = read.named.saturating_add(left.saturating_sub(built::left()));
+                    *part = Part::Value(Arc::<T>::clone(&made), read.named.saturating_sub(before));
                 }
             });
             Ok(made)
