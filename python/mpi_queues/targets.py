@@ -155,13 +155,14 @@ def reaching_out(job: Job, found: Sequence[Target], engine: str = ANY_ENGINE) ->
     away = [one for one in found if isinstance(one, LostTarget) and one.reason.kind == "out_of_reach"]
     # Of several worlds it is not known which one a process of another host is in.
     tree = ProcessTree()
-    is_mine = tree.uid(job.pid) == os.geteuid()
-    if not away or len(job.worlds) > 1 or (engine == ANY_ENGINE and not is_mine):
+    users = tree.users(job.pid)
+    is_mine = users is not None and users[1] == os.geteuid()
+    if not away or len(job.worlds) > 1 or (engine == ANY_ENGINE and not is_mine) or users is None:
         return list(found)
     places = [(str(one.place.entry.host), one.place.entry.pid or 0) for one in away]
     environment = tree.environment(job.pid) or {}
     name = f"{job.launcher} (pid {job.pid})"
-    chosen = engine_of_launcher(name, environment, places, engine, slurm_job(job.pid))
+    chosen = engine_of_launcher(name, environment, places, engine, slurm_job(job.pid), user=users[0])
     if chosen is None:
         if engine == ANY_ENGINE:
             return list(found)
@@ -211,7 +212,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action=_Append,
         metavar="JOB",
         help="all ranks of a job: process id or name of its launcher on this machine (see: mpi-queues ranks), or "
-        "slurm:JOBID, slurm:JOBID.STEP, flux:JOBID, hosts:NODESET",
+        "slurm:JOBID, slurm:JOBID.STEP, flux:JOBID, hosts:NODESET, hosts:USER@NODESET",
     )
     add_engine(group)
     group.add_argument(

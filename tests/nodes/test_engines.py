@@ -6,7 +6,7 @@ import os
 import shlex
 import shutil
 from pathlib import Path
-from typing import Dict, Optional, Tuple
+from typing import Dict, List, Optional, Tuple
 
 import pytest
 from mpi_queues import UsageError, UserError
@@ -72,18 +72,18 @@ def test_a_launchers_other_hosts_are_reached_by_what_there_is(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(shutil, "which", lambda name: f"/bin/{name}" if name in installed else None)
-    chosen = engine_of_launcher("mpirun (pid 4)", environment, PLACES, engine)
+    chosen = engine_of_launcher("mpirun (pid 4)", environment, PLACES, engine, user=1000)
     if first is None:
         assert chosen is None
         return
     assert chosen is not None and chosen.command(["n1"], ["agent"])[0] == first
-    assert chosen.nodes() == ["n1", "n2"] and chosen.pids == {70, 71}
+    assert chosen.nodes() == ["n1", "n2"] and chosen.pids == {70, 71} and chosen.owner() == 1000
 
 
 @pytest.mark.parametrize("host", ["-oProxyCommand=x", "n 1", "n1;reboot", "n1\x1b[2J", "", "n" * 300, "../n1"])
 def test_names_that_a_launcher_has_written_down_are_not_believed(host: str) -> None:
     with pytest.raises(UserError, match="these are no nodes") as refused:
-        Table("mpirun (pid 4)", (("n1", 1), (host, 2))).nodes()
+        Table("mpirun (pid 4)", (("n1", 1), (host, 2)), 1000).nodes()
     assert str(refused.value.args[0]).isprintable()
 
 
@@ -142,3 +142,46 @@ def _stands_for_flux(place: Path, monkeypatch: pytest.MonkeyPatch, script: str) 
     standin.write_text(f"#!/bin/sh\n{script}\n")
     standin.chmod(0o755)
     monkeypatch.setenv("PATH", f"{place}:{os.environ['PATH']}")
+
+
+@pytest.mark.parametrize(
+    ("line", "nodes"),
+    [
+        ("srun: error: n2: task 1: Exited with exit code 127", ["n2"]),
+        ("srun: error: n[1-3,07]: tasks 0-2,6: Exited with exit code 1", ["n1", "n2", "n3", "n07"]),
+        ("srun: error: n1,login: tasks 0-1: Killed", ["n1", "login"]),
+        ("srun: error: n2: task 1: Segmentation fault (core dumped)", ["n2"]),
+        ("srun: error: Task launch for StepId=7.1 failed on node n2: Communication connection failure", ["n2"]),
+        ("srun: error: Node failure on n2", ["n2"]),
+        ("srun: error: n[1-999999999999]: tasks 0-1: Killed", []),
+        ("slurmstepd: error: execve(): mpi-queues-agent: Permission denied", []),
+        ("1: sh: 1: exec: Exec format error", []),
+    ],
+)
+def test_what_srun_says_of_a_task_that_has_ended(line: str, nodes: List[str]) -> None:
+    found = engine_of("slurm:7").failed(line)
+    assert list(found) == nodes or (not nodes and len(found) <= base.MAX_NODES)
+
+
+def test_the_owner_of_a_job_is_who_its_engine_says(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    for name in ("squeue", "flux"):
+        (tmp_path / name).write_text('#!/bin/sh\ncat "$0.says"\n')
+        (tmp_path / name).chmod(0o755)
+    for job, command in (("slurm:7", "squeue"), ("slurm:7.0", "squeue"), ("flux:f7", "flux")):
+        for said, owner in (("1000\n", 1000), ("1000\n1000\n", 1000), ("0\n", 0)):
+            (tmp_path / f"{command}.says").write_text(said)
+            assert engine_of(job).owner() == owner
+        for said in ("", "alice\n", "1000\n1001\n", "-1\n", "9" * 30):
+            (tmp_path / f"{command}.says").write_text(said)
+            with pytest.raises(UserError, match="whose job it is is not told"):
+                engine_of(job).owner()
+    # Of nodes by their names it is who asks, or who is named.
+    assert engine_of("hosts:n[1-2]").owner() == os.geteuid()
+    assert engine_of("hosts:@rack1,n1").owner() == os.geteuid()
+    named = engine_of("hosts:root@n[1-2],@rack1")
+    assert (named.owner(), named.name) == (0, "hosts:root@n[1-2],@rack1")
+    with pytest.raises(UserError, match="there is no user no-such-user here"):
+        engine_of("hosts:no-such-user@n1").owner()
+    with pytest.raises(UsageError, match="not a set of nodes"):
+        engine_of("hosts:root@-w")

@@ -84,6 +84,7 @@ def test_all_nodes_answer_as_often_as_they_are_asked() -> None:
         ("nonsense", "what its agent writes makes no sense"),
         ("stranger", "an answer that nobody has asked for"),
         ("refused", r"Permission denied \(publickey\)"),
+        ("bomb", "its parts are named so often that it is more than 1024 MiB"),
     ],
 )
 def test_a_node_that_fails_costs_its_own_ranks(kind: str, said: str) -> None:
@@ -168,3 +169,18 @@ def test_nothing_is_left_running() -> None:
     pids = [part._process.pid for part in agents._parts]
     agents.close()
     assert all(processes.state(pid) is None for pid in pids)
+
+
+def test_only_a_recording_where_it_was_asked_for_is_fetched(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What a node says of its file would become a word of the command that fetches it."""
+    names = [f"records{number}" for number in range(7)]
+    monkeypatch.setattr(reading, "engine_of", lambda job: MadeUp(names))
+    monkeypatch.setattr(reading.agent, "path", lambda: Path("agent"))
+    try:
+        files, _, failures = reading.record("made-up", str(tmp_path), 20.0, lambda *_: None)
+        assert [(file.node, file.path) for file in files] == [("records0", f"{tmp_path}/records0.mpirec")]
+        said = [str(failure.args[0]) for failure in failures]
+        assert len(said) == 6 and all(f"is no recording in {tmp_path}" in text for text in said), said
+        assert said[0].startswith("node records1: it says that its recording is ") and failures[0].help
+    finally:
+        reading.close_all()

@@ -341,3 +341,20 @@ def test_an_agent_that_is_stopped_costs_its_own_rank(slurm: Slurm, job: str) -> 
 def node_of(pid: int) -> str:
     words = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     return next(word for word in words if word.startswith(b"SLURMD_NODENAME=")).split(b"=")[1].decode()
+
+
+def test_a_node_on_which_the_agent_cannot_start_costs_no_time(slurm: Slurm, job: str, tmp_path: Path) -> None:
+    """Slurm says at once that it has ended there."""
+    program = tmp_path / "agent"
+    program.write_text(f'#!/bin/sh\n[ "$SLURMD_NODENAME" != n2 ] || exit 127\nexec {agent.path()} "$@"\n')
+    program.chmod(0o755)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SLURM_CONF", slurm.environment["SLURM_CONF"])
+        with Gathering(engine_of(f"slurm:{job}"), str(program)) as asked:
+            for _ in range(2):
+                begun = time.monotonic()
+                asked.ask(timeout=600)
+                looks, silent = asked.gather(lambda *_: None)
+                assert time.monotonic() - begun < 300, "it was waited for"
+                assert list(silent) == ["n2"] and "Exited with exit code 127" in silent["n2"], silent
+                assert {look.node for look in looks} == {"n1", "n3"}

@@ -14,6 +14,9 @@ from typing import Any, Dict, List
 
 PIECE = 648
 
+#: What a node says to have recorded into, below the directory that it was asked for.
+OTHER_FILES = ("../.bashrc", "a.mpirec/../../.bashrc", ".mpirec", "-rf.mpirec", "a b.mpirec", "sub/a.mpirec")
+
 
 def say(node: str, line: bytes) -> None:
     sys.stdout.buffer.write(node.encode() + b": " + line + b"\n")
@@ -31,7 +34,8 @@ def digest(snapshot: Dict[str, Any]) -> str:
 
 
 def frames(kind: str, look: int, body: Any) -> List[bytes]:
-    packed = zlib.compress((digest(body) if kind == "digest" else json.dumps(body)).encode())
+    text = body if isinstance(body, str) else digest(body) if kind == "digest" else json.dumps(body)
+    packed = zlib.compress(text.encode())
     pieces = [packed[at : at + PIECE] for at in range(0, len(packed), PIECE)]
     return [
         b"mq1 %s %d %d %d %08x %s"
@@ -68,7 +72,19 @@ def main() -> int:
     kinds = {node: re.sub(r"\d+$", "", node) for node in nodes}
     size = 2 * len(nodes)
     for node, kind in kinds.items():
-        if kind in ("good", "garbage", "damaged", "slow", "dies", "stranger", "nonsense", "escape", "once"):
+        if kind in (
+            "good",
+            "records",
+            "bomb",
+            "garbage",
+            "damaged",
+            "slow",
+            "dies",
+            "stranger",
+            "nonsense",
+            "escape",
+            "once",
+        ):
             hello(node, protocol)
         elif kind == "old":
             hello(node, protocol - 1, agent="0.0.9")
@@ -104,6 +120,19 @@ def main() -> int:
                 return 1
             elif kind == "escape":
                 for one in answer(node, look, [2 * index, 2 * index + 1], size, "\x1b[2Jgone\nmpi-queues: all is well"):
+                    say(node, one)
+            elif kind == "records":
+                # As an agent does, and as one would who wants another file of whoever fetches it to be written.
+                asked = question["action"]["record"]["directory"]
+                path = f"{asked}/{node}.mpirec" if index == 0 else f"{asked}/{OTHER_FILES[index % len(OTHER_FILES)]}"
+                told = {"ranks": 2, "denied": 0, "file": {"path": path, "bytes": 7, "processes": 2}}
+                for one in frames("told", look, told) + lines[1:]:
+                    say(node, one)
+            elif kind == "bomb":
+                told = {"ranks": 2, "denied": 0}
+                text = digest({"processes": [process(0, size, node)], "schema": "mpi-queues/1", "captured_at": None})
+                often = ",".join(["1"] * (9 << 20))
+                for one in frames("told", look, told) + frames("digest", look, text.replace("[1]", f"[{often}]")):
                     say(node, one)
             elif kind == "good" or (kind == "once" and look == 1):
                 for one in lines:

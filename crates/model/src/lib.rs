@@ -76,4 +76,4 @@ pub use window::Window;
 pub use world::{Elsewhere, World};
 
 /// The version of what agents of nodes are asked and answer; both ends must have the same.
-pub const AGENT_PROTOCOL: u32 = 6;
+pub const AGENT_PROTOCOL: u32 = 7;

@@ -242,9 +242,10 @@ class Agents:
             if name == "out":
                 self._take(line)
                 continue
-            node = self._engine.failed(line.decode("utf-8", "replace").strip())
-            if node in self.nodes:
-                self.failed.add(node)
+            # A line is a stranger's as well: what is no node of ours is nobody.
+            self.failed.update(
+                set(self._engine.failed(line.decode("utf-8", "replace").strip())).intersection(self.nodes)
+            )
             if len(self._errors) < _MAX_ERRORS and line.strip():
                 self._errors.append(shown(line[:300].decode("utf-8", "replace").strip()))
         return True

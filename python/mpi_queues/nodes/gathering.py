@@ -107,9 +107,10 @@ class Gathering:
         """
         self._looks += 1
         if self._looks == 1:
-            self._one_of = self.engine.one_of
+            self._one_of, self._owner = self.engine.one_of, self.engine.owner()
         self._pending = {
             "look": self._looks,
+            "owner": self._owner,
             "job": self.engine.job_variables,
             "same": self.engine.same,
             "other": self.engine.other,

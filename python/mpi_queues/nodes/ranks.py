@@ -6,6 +6,7 @@ from typing import Dict, List, Optional
 
 from .._native import Process, Snapshot
 from ..launchers.model import Job, RankEntry, World
+from ..system.paths import shown
 from .engines import Engine
 from .gathering import Progress
 from .missing import MAX_RANKS, why_missing
@@ -41,6 +42,7 @@ def of_job(job: str, timeout: float, progress: Progress, engine: Optional[Engine
         worlds=sorted(worlds.values(), key=lambda world: world.number) or [World(0, None, None, first=0)],
         ranks=entries,
         problems=[f"node {node}: {reason}" for node, reason in silent.items()],
+        notes=[shown(note) for snapshot in told for note in snapshot.notes],
     )
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import re
 from dataclasses import dataclass, field, replace
-from typing import Dict, FrozenSet, Iterable, List, NamedTuple, Optional, Tuple
+from typing import Dict, FrozenSet, Iterable, List, NamedTuple, Optional, Sequence, Tuple
 
 from .._native import Snapshot
 from ..errors import UserError
@@ -34,6 +36,9 @@ class _Open:
     #: Of which ranks a second look is asked, where not of all.
     ranks: Optional[FrozenSet[int]] = None
 
+
+#: So many processes of other users are named where there is nothing else.
+_NAMED = 3
 
 #: By the job as it was named.
 _OPEN: Dict[str, _Open] = {}
@@ -141,7 +146,7 @@ def read(
     found = [look for look in found if any(part.extent()[0] for part in look.parts)]
     if not found:
         if not failures:
-            failures.append(no_ranks(job, len(opened.gathering.nodes)))
+            failures.append(no_ranks(job, len(opened.gathering.nodes), opened.last))
         return [], [], failures
     gone = {node: reason for node, reason in silent.items() if node not in opened.known}
     engine = opened.gathering.engine
@@ -166,9 +171,14 @@ def _silent(job: str, node: str, reason: str) -> UserError:
     return UserError(f"node {node}: {reason}", help=help_text, kind="silent_node")
 
 
-def no_ranks(job: str, nodes: int) -> UserError:
-    """That there is nothing to look at."""
-    return UserError(f"{job}: none of its {nodes} nodes runs a rank of it", kind="gone")
+def no_ranks(job: str, nodes: int, looks: Sequence[Look]) -> UserError:
+    """That there is nothing to look at: nothing but processes of other users, where there are such."""
+    others = [note for look in looks for note in look.snapshot.notes]
+    hint = "to see the ranks of another user there, type: --job hosts:USER@NODESET" if job.startswith("hosts:") else ""
+    said = "".join(f"; {shown(note)}" for note in others[:_NAMED])
+    return UserError(
+        f"{job}: none of its {nodes} nodes runs a rank of it{said}", help=hint if others else "", kind="gone"
+    )
 
 
 def listed(
@@ -223,7 +233,10 @@ def record(
         ]
         problems += [f"{look.node}: {text}" for text in look.snapshot.problems]
         if isinstance(path, str) and isinstance(size, int) and isinstance(count, int):
-            files.append(NodeRecording(look.node, path, size, count))
+            if _is_in(path, directory):
+                files.append(NodeRecording(look.node, path, size, count))
+            else:
+                failures.append(_elsewhere(look.node, path, directory))
         elif look.snapshot.processes:
             failures.append(
                 UserError(
@@ -232,8 +245,26 @@ def record(
                 )
             )
     if not files and not failures:
-        failures.append(no_ranks(job, len(gathering.nodes)))
+        failures.append(no_ranks(job, len(gathering.nodes), looks))
     return files, problems, failures
+
+
+#: What an agent calls its file (crates/agent/src/node/look.rs, ``record``): it becomes a word of a command.
+_RECORDING = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,250}\.mpirec", re.ASCII)
+
+
+def _is_in(path: str, directory: str) -> bool:
+    """Whether a node tells of a recording where it was asked for."""
+    place, name = os.path.split(path)
+    return place == directory and _RECORDING.fullmatch(name) is not None
+
+
+def _elsewhere(node: str, path: str, directory: str) -> UserError:
+    return UserError(
+        f"node {node}: it says that its recording is {shown(path[:300])}, which is no recording in {shown(directory)}",
+        help=f"look at what is in that directory of {node} before you fetch anything from it",
+        kind="not_written",
+    )
 
 
 def fetching(job: str, file: NodeRecording) -> str:

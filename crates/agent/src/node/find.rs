@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::io::ErrorKind;
-use std::os::unix::fs::MetadataExt as _;
 
 use model::RankSet;
 use native::{Environment, Status, status};
 
 use super::question::{Asked, Family};
+use crate::users;
 
 /// So many processes of a job that may not be looked at are named.
 const MAX_NAMED: usize = 5;
@@ -48,6 +48,17 @@ pub struct Found {
     pub ranks: Vec<Rank>,
     /// Processes of the user that may be ranks: their environment may not be read.
     pub denied: Vec<u32>,
+    /// Those that say to be ranks, and are somebody else's.
+    left_out: Vec<OfOther>,
+    /// Whose the job is.
+    owner: u32,
+}
+
+/// A process that would be a rank if it were its user's.
+struct OfOther {
+    pid: u32,
+    rank: i64,
+    users: [u32; 3],
 }
 
 impl Found {
@@ -61,6 +72,24 @@ impl Found {
         let (count, named) = (self.denied.len(), named.join(", "));
         Some(format!("the environment of {count} processes may not be read, among them {named}"))
     }
+
+    /// What is told of processes of other users, in sentences.
+    pub fn notes(&self) -> Vec<String> {
+        let (host, owner) = (native::host().unwrap_or_default(), users::named(self.owner));
+        let named = |one: &OfOther| {
+            let other = one.users.iter().find(|user| **user != self.owner).copied().unwrap_or_default();
+            // With the user's name a set-user-id program does what its owner may do.
+            let whose = if one.users[0] == self.owner { "with the rights of" } else { "of" };
+            let (pid, rank, other) = (one.pid, one.rank, users::named(other));
+            format!(
+                "on {host} pid {pid} {whose} {other} says that it is rank {rank}, and is left out: the job is {owner}'s"
+            )
+        };
+        let more = self.left_out.len().saturating_sub(MAX_NAMED);
+        let said =
+            (more > 0).then(|| format!("on {host} {more} more processes of other users than the job's are left out"));
+        self.left_out.iter().take(MAX_NAMED).map(named).chain(said).collect()
+    }
 }
 
 /// The ranks of a job.
@@ -68,34 +97,40 @@ pub fn ranks(asked: &Asked) -> Found {
     let own: Variables = std::env::vars_os()
         .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
         .collect();
-    let user = owner(std::process::id());
-    let mut found = Vec::new();
-    let mut denied = Vec::new();
+    let user = status(std::process::id()).map(|status| status.user);
+    let (mut found, mut denied, mut left_out) = (Vec::new(), Vec::new(), Vec::new());
     for pid in pids() {
-        let owner = owner(pid);
-        // Root looks at the processes of all; a user at his own.
-        if owner.is_none() || (user != Some(0) && owner != user) || [std::process::id(), INIT].contains(&pid) {
+        if [std::process::id(), INIT].contains(&pid) {
+            continue;
+        }
+        let Some(users) = status(pid).and_then(|status| status.users) else { continue };
+        // Root may look at the processes of all; a user at his own.
+        if user != Some(0) && user != Some(users[1]) {
             continue;
         }
         if asked.pids.as_ref().is_some_and(|named| !is_below(pid, named)) {
             continue;
         }
         match environment(pid) {
-            Some(environment) => found.extend(candidate(pid, &environment, &own, asked)),
-            None if status(pid).is_some_and(|status| !has_ended(&status)) && has_program(pid) => {
-                denied.push((pid, owner))
+            Some(environment) => match candidate(pid, &environment, &own, asked) {
+                Some(one) if !is_of(users, asked.owner) => left_out.push(OfOther { pid, rank: one.rank.rank, users }),
+                one => found.extend(one),
+            },
+            None if is_of(users, asked.owner)
+                && status(pid).is_some_and(|status| !has_ended(&status))
+                && has_program(pid) =>
+            {
+                denied.push(pid);
             }
             None => {}
         }
     }
-    let ranks = chosen(found, asked.ranks.as_ref());
-    let owners: Vec<Option<u32>> = ranks.iter().map(|rank| owner(rank.pid)).collect();
-    let may_be = |other: &Option<u32>| owners.is_empty() || owners.contains(other);
-    Found { ranks, denied: denied.into_iter().filter(|(_, owner)| may_be(owner)).map(|(pid, _)| pid).collect() }
+    Found { ranks: chosen(found, asked.ranks.as_ref()), denied, left_out, owner: asked.owner }
 }
 
-fn owner(pid: u32) -> Option<u32> {
-    fs::metadata(format!("/proc/{pid}")).map(|found| found.uid()).ok()
+/// Whether a process has the rights of this user and of nobody else.
+fn is_of(users: [u32; 3], owner: u32) -> bool {
+    users == [owner; 3]
 }
 
 /// Threads of the kernel run none.
@@ -192,6 +227,27 @@ fn has_mpi(pid: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_the_users_own_processes_are_ranks() {
+        for (users, is_rank) in [
+            ([1000, 1000, 1000], true),
+            ([2000, 2000, 2000], false),
+            ([0, 0, 0], false),
+            // A set-user-id program, one that may return, one of another who has the rights.
+            ([1000, 0, 0], false),
+            ([1000, 1000, 0], false),
+            ([2000, 1000, 1000], false),
+        ] {
+            assert_eq!(is_of(users, 1000), is_rank, "{users:?}");
+        }
+        let left_out = (1..8).map(|pid| OfOther { pid, rank: 0, users: [61_234; 3] }).collect();
+        let found = Found { ranks: Vec::new(), denied: Vec::new(), left_out, owner: 0 };
+        let notes = found.notes();
+        let first = "pid 1 of uid 61234 says that it is rank 0, and is left out: the job is root (uid 0)'s";
+        assert!(notes.len() == MAX_NAMED + 1 && notes[0].ends_with(first), "{notes:?}");
+        assert!(notes[MAX_NAMED].ends_with("2 more processes of other users than the job's are left out"), "{notes:?}");
+    }
 
     #[test]
     fn a_process_is_below_itself_and_those_above_it() {

@@ -103,6 +103,7 @@ fn answer(asked: &Asked, (reader, digester): (&mut Reader, &mut Digester), gone:
     let mut snapshot = Snapshot::merged(found.parts.iter());
     found.parts.clear();
     snapshot.problems.extend(here.problem());
+    snapshot.notes.extend(here.notes());
     let file = match &asked.action {
         Action::Record { directory } => Some(look::record(directory, &found.recorded)),
         _ => None,

@@ -21,6 +21,8 @@ const MAX_BETWEEN: f64 = 3_600.0;
 pub struct Asked {
     /// Its number, which the answers have, too.
     pub look: u64,
+    /// Whose job it is: what makes a process look like a rank, its environment, anybody can make up, but not its user.
+    pub owner: u32,
     /// Which processes are of the job: variables of their environment, with their values; all ranks where there are none.
     pub job: BTreeMap<String, String>,
     /// The same with several values each: an engine may write one name in several ways.
@@ -137,7 +139,7 @@ mod tests {
 
     #[test]
     fn what_is_no_question_is_refused() {
-        let good = r#"{"look":1,"job":{"SLURM_JOB_ID":"7"},"families":[{"rank":"PMI_RANK"}],"timeout":5}"#;
+        let good = r#"{"look":1,"owner":1000,"job":{"SLURM_JOB_ID":"7"},"families":[{"rank":"PMI_RANK"}],"timeout":5}"#;
         assert_eq!(Asked::of(good.as_bytes()).unwrap().look, 1);
         let more = good.replace(":5", r#":5,"action":{"record":{"directory":"/d"}},"ranks":"0-3,7""#);
         let asked = Asked::of(more.as_bytes()).unwrap();
@@ -158,6 +160,7 @@ mod tests {
             ("", "EOF"),
             ("look", "expected value"),
             (&good.replace("\"7\"", "7"), "invalid type"),
+            (&good.replace("\"owner\":1000,", ""), "missing field `owner`"),
             (&good.replace(":5", ":0"), "between 0 and 86400"),
             (&good.replace(":5", ":5,\"between\":-1"), "3600"),
             (&good.replace(":5", ":5,\"run\":\"ls\""), "unknown field"),

@@ -19,6 +19,8 @@ pub struct Status {
     pub tracer: u32,
     /// Its effective user.
     pub user: u32,
+    /// Its users: the real one, the effective one, and the one that it may become again. `None` where they are not told.
+    pub users: Option<[u32; 3]>,
     /// The function of the kernel in which it waits, where the kernel tells.
     pub waits_in: Option<String>,
 }
@@ -36,6 +38,7 @@ pub fn status(id: u32) -> Option<Status> {
         parent: number("PPid", 0).unwrap_or(0),
         tracer: number("TracerPid", 0).unwrap_or(0),
         user: number("Uid", 1).unwrap_or(0),
+        users: number("Uid", 0).zip(number("Uid", 1)).zip(number("Uid", 2)).map(|((own, now), kept)| [own, now, kept]),
         waits_in: place.filter(|place| !place.is_empty() && place != "0"),
     })
 }

@@ -62,6 +62,8 @@ def engine_of_launcher(
     places: Sequence[Tuple[str, int]],
     engine: str = AUTO,
     slurm_job: Optional[str] = None,
+    *,
+    user: int,
 ) -> Optional[Engine]:
     """The engine for processes of other hosts that a launcher of this machine has started; None where there is none.
 
@@ -71,12 +73,13 @@ def engine_of_launcher(
         places: the processes, by host and process id.
         engine: the one that is to be taken.
         slurm_job: of an srun the number of its job. Where it has asked for the nodes itself, it is in none.
+        user: the launcher's, by number.
     """
     there: Dict[str, Starter] = {**_of_batch_system(environment), "clush": Clush()}
-    table = Table(name, tuple(places))
+    table = Table(name, tuple(places), user)
     if slurm_job is not None:
         there["srun"] = Srun(slurm_job)
-        table = TableOfSrun(name, tuple(places), slurm_job)
+        table = TableOfSrun(name, tuple(places), user, slurm_job)
     for one in _ORDER if engine == AUTO else (engine,):
         if one in there and shutil.which(one) is not None:
             return Reached(table, there[one])
@@ -109,6 +112,13 @@ def _nodes(job: str) -> Nodes:
         if _FLUX.fullmatch(name):
             return Flux(name)
         raise UsageError(f"{shown(job)}: not a job of flux", help="type: --job flux:JOBID")
-    if not name or name.startswith("-") or not name.isprintable() or " " in name:
+    login, nodes = _split(name)
+    if not nodes or nodes.startswith("-") or not nodes.isprintable() or " " in nodes:
         raise UsageError(f"{shown(job)}: not a set of nodes", help="type for instance: --job hosts:node[1-40]")
-    return NodeSet(name)
+    return NodeSet(nodes, login)
+
+
+def _split(name: str) -> Tuple[str, str]:
+    """The user, where one is named, and the nodes: ``alice@node[1-4]``. A group's name begins with its ``@``."""
+    match = re.fullmatch(r"([A-Za-z_][A-Za-z0-9_.-]{0,31}\$?)@(.+)", name)
+    return (match[1], match[2]) if match else ("", name)

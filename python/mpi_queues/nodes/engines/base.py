@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 import shutil
@@ -55,6 +56,14 @@ class Nodes(Protocol):
             UserError: where there is no such job, or the engine does not say.
         """
 
+    def owner(self) -> int:
+        """The user whose job it is, by number: no process of another one is a rank of it, whatever it says of itself.
+
+        Raises:
+            UserError: where the engine does not say.
+        """
+        return os.geteuid()
+
 
 class Starter(Protocol):
     """What runs a program on nodes."""
@@ -70,9 +79,9 @@ class Starter(Protocol):
         """Variables with which that is started, beside ours."""
         return {}
 
-    def failed(self, line: str) -> Optional[str]:
-        """The node on which nothing runs any more, as a line of the engine's errors says."""
-        return None
+    def failed(self, line: str) -> Sequence[str]:
+        """The nodes on which nothing runs any more, as a line of the engine's errors says."""
+        return ()
 
 
 class Engine(Nodes, Starter, Protocol):
@@ -129,6 +138,14 @@ class Reached(Engine):
         """
         return self.of.nodes()
 
+    def owner(self) -> int:
+        """The user whose job it is.
+
+        Raises:
+            UserError: where the engine does not say.
+        """
+        return self.of.owner()
+
     def command(self, nodes: Sequence[str], agent: Sequence[str]) -> List[str]:
         """Runs the agent once on each node."""
         return self.by.command(nodes, agent)
@@ -142,8 +159,8 @@ class Reached(Engine):
         """Variables with which that is started."""
         return self.by.environment
 
-    def failed(self, line: str) -> Optional[str]:
-        """The node on which nothing runs any more."""
+    def failed(self, line: str) -> Sequence[str]:
+        """The nodes on which nothing runs any more."""
         return self.by.failed(line)
 
 
@@ -172,6 +189,34 @@ def said(command: Sequence[str], package: str, name: str, given: str = "") -> st
         reason = " ".join(words)[:300] or f"it ended with status {ended.status}"
         raise UserError(f"{name}: {shown(reason)}", help=f"what was asked: {shlex.join(command)}", kind="no_engine")
     return ended.out.decode("utf-8", "replace")
+
+
+def user(words: str, name: str) -> int:
+    """The number of a user, as an engine says it.
+
+    Raises:
+        UserError: where it says something else.
+    """
+    told = set(words.split())
+    # Of an array of jobs each says it.
+    number = told.pop() if len(told) == 1 else ""
+    if re.fullmatch(r"[0-9]{1,10}", number, re.ASCII) is None:
+        raise UserError(
+            f"{name}: whose job it is is not told: {shown(words.strip()[:200]) or 'nothing'}", kind="no_engine"
+        )
+    return int(number)
+
+
+def expanded(hosts: str) -> List[str]:
+    """The names of ``n[1-3,07],login``, as Slurm writes several in one word."""
+    found: List[str] = []
+    for name, numbers in re.findall(r"([^\[\],]+)(?:\[([0-9,-]+)\])?", hosts):
+        ranges = re.findall(r"([0-9]{1,9})(?:-([0-9]{1,9}))?", numbers)
+        for first, last in ranges:
+            most = min(int(last or first), int(first) + MAX_NODES - len(found) - 1)
+            found += [f"{name}{number:0{len(first)}}" for number in range(int(first), most + 1)]
+        found += [] if ranges else [name]
+    return found
 
 
 def checked(nodes: Sequence[str], name: str) -> List[str]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
+import pwd
 import re
 import shlex
 from dataclasses import dataclass
-from typing import Dict, List, Mapping, Optional, Sequence
+from typing import Dict, List, Mapping, Sequence
 
+from ...errors import UserError
 from .base import Nodes, Starter, checked, said
 
 #: What clush says where a command has ended badly (cea-hpc/clustershell, lib/ClusterShell/CLI/Clush.py,
@@ -19,11 +22,26 @@ class NodeSet(Nodes):
     """Nodes by their names."""
 
     nodeset: str
+    #: Whose ranks are meant, where they are not those of whoever asks.
+    login: str = ""
 
     @property
     def name(self) -> str:
         """How the user names it."""
-        return f"hosts:{self.nodeset}"
+        return f"hosts:{self.login}{'@' if self.login else ''}{self.nodeset}"
+
+    def owner(self) -> int:
+        """Who is named, or who asks.
+
+        Raises:
+            UserError: where nobody is called so.
+        """
+        if not self.login:
+            return os.geteuid()
+        try:
+            return pwd.getpwnam(self.login).pw_uid
+        except KeyError:
+            raise UserError(f"{self.name}: there is no user {self.login} here", kind="usage") from None
 
     def nodes(self) -> List[str]:
         """All of them.
@@ -35,7 +53,7 @@ class NodeSet(Nodes):
 
     @property
     def job_variables(self) -> Dict[str, str]:
-        """None: every rank of the user that runs there is looked at."""
+        """None: every rank of the user's that runs there is looked at."""
         return {}
 
     same = ()
@@ -60,7 +78,7 @@ class Clush(Starter):
         """It is a Python program, which would keep what nodes say until that is much."""
         return {"PYTHONUNBUFFERED": "1"}
 
-    def failed(self, line: str) -> Optional[str]:
+    def failed(self, line: str) -> Sequence[str]:
         """The node on which nothing runs any more."""
         match = _ENDED.fullmatch(line)
-        return match[1] if match else None
+        return [match[1]] if match else ()

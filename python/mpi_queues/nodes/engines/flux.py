@@ -7,10 +7,10 @@ import re
 import shlex
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Dict, List, Mapping, Optional, Sequence
+from typing import Dict, List, Mapping, Sequence
 
 from ...errors import UserError
-from .base import Nodes, Starter, checked, said
+from .base import Nodes, Starter, checked, said, user
 
 _PACKAGE = "flux-core"
 
@@ -51,6 +51,16 @@ class Flux(Nodes):
         # From its input: a name in the command line may be taken for that of a job.
         return checked(
             said(["flux", "hostlist", "--expand", "-"], _PACKAGE, self.name, f"{nodes}\n").split(), self.name
+        )
+
+    def owner(self) -> int:
+        """Who has submitted it.
+
+        Raises:
+            UserError: where flux does not say.
+        """
+        return user(
+            said(["flux", "jobs", "--no-header", "--format={userid}", self.job], _PACKAGE, self.name), self.name
         )
 
     @property
@@ -115,10 +125,11 @@ class FluxExec(Starter):
         """None."""
         return {}
 
-    def failed(self, line: str) -> Optional[str]:
+    def failed(self, line: str) -> Sequence[str]:
         """The node on which nothing runs any more."""
         match = _LOST.fullmatch(line)
-        return _brokers(self.job).get(int(match[1])) if match else None
+        node = _brokers(self.job).get(int(match[1])) if match else None
+        return () if node is None else [node]
 
 
 @lru_cache(maxsize=8)

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 from dataclasses import dataclass
 from typing import Dict, List, Sequence
 
 from ...errors import UserError
 from ...system.paths import shown
-from .base import Nodes, Starter, checked, said
+from .base import Nodes, Starter, checked, expanded, said, user
 
 _PACKAGE = "slurm-client"
+
+#: What srun says where a task has ended badly or could not be started, of one node or of several, such as ``n[1-3,7]``
+#: (SchedMD/slurm 22.05: src/plugins/launch/slurm/launch_slurm.c, ``_task_finish``, ``_launch_handler``;
+#: src/api/step_launch.c, ``_node_fail_handler``). It goes on as long as other tasks do.
+_ENDED = re.compile(
+    r"srun: error: (?:(?P<ended>[^\s:]+): tasks? [\d,\[\]-]+: .+"
+    r"|Task launch for StepId=\S+ failed on node (?P<launched>[^\s:]+): .+"
+    r"|Node failure on (?P<lost>[^\s:]+))"
+)
 
 
 @dataclass(frozen=True)
@@ -42,6 +52,14 @@ class Slurm(Nodes):
                 kind="gone",
             )
         return checked(said(["scontrol", "show", "hostnames", words[1]], _PACKAGE, self.name).split(), self.name)
+
+    def owner(self) -> int:
+        """Who has submitted it.
+
+        Raises:
+            UserError: where Slurm does not say.
+        """
+        return user(said(["squeue", "--noheader", f"--jobs={self.job}", "--format=%U"], _PACKAGE, self.name), self.name)
 
     @property
     def job_variables(self) -> Dict[str, str]:
@@ -90,3 +108,8 @@ class Srun(Starter):
         """Copies a file from a node."""
         step = ["srun", f"--jobid={self.job}", "--overlap", f"--nodelist={node}", "--nodes=1", "--ntasks=1"]
         return f"{shlex.join([*step, 'cat', path])} > {shlex.quote(os.path.basename(path))}"
+
+    def failed(self, line: str) -> Sequence[str]:
+        """The nodes on which nothing runs any more."""
+        match = _ENDED.fullmatch(line)
+        return expanded(next(filter(None, match.groups()))) if match else ()

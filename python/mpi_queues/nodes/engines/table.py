@@ -15,6 +15,8 @@ class Table(Nodes):
     job: str
     #: By host and process id.
     places: Tuple[Tuple[str, int], ...]
+    #: The launcher's user, by number.
+    user: int
 
     @property
     def name(self) -> str:
@@ -28,6 +30,10 @@ class Table(Nodes):
             UserError: where they have names that no engine can be given.
         """
         return checked([host for host, _ in self.places], self.name)
+
+    def owner(self) -> int:
+        """The launcher's user: another host may have somebody else's process of that number."""
+        return self.user
 
     @property
     def pids(self) -> Optional[FrozenSet[int]]:
