@@ -65,6 +65,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(native::watch, module)?)?;
     module.add_function(wrap_pyfunction!(native::starved, module)?)?;
     module.add_function(wrap_pyfunction!(native::wants_processor, module)?)?;
+    module.add_function(wrap_pyfunction!(native::living, module)?)?;
     module.add_class::<snapshot::Snapshot>()?;
     module.add_class::<digests::Digests>()?;
     module.add_class::<diagnosis::Diagnosis>()?;

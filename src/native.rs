@@ -2,7 +2,7 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant, SystemTime};
@@ -12,10 +12,10 @@ use pyo3::prelude::*;
 
 use native::{Core, Ending, Live, Messages, Native, StopError, Stopped, since_1970};
 use session::LayoutChoice;
-use target::TargetError;
 use target::cores::checked;
 use target::file_budget;
 use target::files::Reader;
+use target::{TargetError, processes};
 
 use super::cores::{CoreFile, core_error};
 use super::origin::Origin;
@@ -311,6 +311,15 @@ impl Recorded {
     fn steps(&mut self, pids: Vec<u32>, anew: bool) -> BTreeMap<u32, native::Steps> {
         self.0.steps(&pids, anew)
     }
+}
+
+/// The thread by which a process lives, and the letter of its state: the main thread, or where that has ended the first of the
+/// others; None where all have ended, or there is no such process. `proc` is where processes are listed.
+#[pyfunction]
+#[pyo3(signature = (pid, proc = None))]
+pub fn living(pid: u32, proc: Option<PathBuf>) -> Option<(u32, char)> {
+    let found = processes::living(proc.as_deref().unwrap_or(Path::new(processes::PROC)), pid)?;
+    Some((found.thread, found.state))
 }
 
 /// Whether a thread of a process has a processor or waits for one.

@@ -73,6 +73,7 @@ __all__ = [
     "layouts_list",
     "layouts_make",
     "layouts_show",
+    "living",
     "message_memory",
     "mpi2dd",
     "mpi_family",
@@ -217,6 +218,14 @@ def starved(used: Mapping[int, float], least: float) -> List[int]:
 
 def wants_processor(pid: int) -> bool:
     """Whether a thread of a process has a processor or waits for one."""
+
+def living(pid: int, proc: Union[str, os.PathLike[str], None] = None) -> Optional[Tuple[int, str]]:
+    """The thread by which a process lives, and the letter of its state: the main thread, or where that has ended the first
+    of the others; None where all have ended, or there is no such process.
+
+    Args:
+        proc: where processes are listed (default: ``/proc``).
+    """
 
 def core_session(
     core: CoreFile,

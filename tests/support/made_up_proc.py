@@ -33,9 +33,11 @@ class MadeUpProc:
         name: Optional[bytes] = None,
         tracer: int = 0,
         users: Sequence[int] = (0, 0, 0),
+        threads: Optional[Mapping[int, str]] = None,
     ) -> int:
-        """A process; ``maps`` are paths that it executes code of, ``users`` its real, effective and saved one. Returns
-        its id."""
+        """A process; ``maps`` are paths that it executes code of, ``users`` its real, effective and saved one, ``threads``
+        the letters of its other threads by their numbers: where its main thread has ended, what it has is listed under
+        theirs alone. Returns its id."""
         place = self.root / str(pid)
         place.mkdir(parents=True)
         self._ticks += 1
@@ -45,9 +47,18 @@ class MadeUpProc:
         (place / "stat").write_bytes(b"%d (%s) %s\n" % (pid, short, " ".join(map(str, fields)).encode()))
         of = "\t".join(map(str, [*users, users[1]]))
         (place / "status").write_text(f"Name:\tx\nTracerPid:\t{tracer}\nUid:\t{of}\nGid:\t{of}\n")
-        (place / "cmdline").write_bytes(b"".join(word + b"\0" for word in words))
         content = b"".join(f"{key}={value}\0".encode() for key, value in (environment or {}).items())
-        (place / "environ").write_bytes(content if raw_environment is None else raw_environment)
         lines = [f"7f00-7f01 r-xp 00000000 00:00 1    {path}\n" for path in maps]
-        (place / "maps").write_text("".join(lines))
+        others = threads or {}
+        for one, is_there in [(place, not others or letter not in "ZX")] + [
+            (place / "task" / str(thread), state not in "ZX") for thread, state in others.items()
+        ]:
+            one.mkdir(parents=True, exist_ok=True)
+            (one / "cmdline").write_bytes(b"".join(word + b"\0" for word in words) if is_there else b"")
+            environ = content if raw_environment is None else raw_environment
+            (one / "environ").write_bytes(environ if is_there else b"")
+            (one / "maps").write_text("".join(lines) if is_there else "")
+        for thread, state in others.items():
+            stat = b"%d (%s) %s\n" % (thread, short, " ".join(map(str, [state, *fields[1:]])).encode())
+            (place / "task" / str(thread) / "stat").write_bytes(stat)
         return pid

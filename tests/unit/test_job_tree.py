@@ -145,6 +145,21 @@ def test_ended_ranks_and_what_they_left_behind(proc: MadeUpProc) -> None:
     assert found.ranks[3].problem == "it has ended"
 
 
+def test_a_rank_whose_main_thread_has_ended_lives_by_its_others(proc: MadeUpProc) -> None:
+    proc.add(10, 1, ["mpirun"])
+    proc.add(11, 10, ["a"], ompi(0, 3), maps=MPI, letter="Z", threads={15: "Z", 17: "R", 16: "S"})
+    proc.add(12, 10, ["a"], ompi(1, 3), maps=MPI, letter="X", threads={18: "D"})
+    proc.add(13, 10, ["a"], ompi(2, 3), maps=MPI, letter="Z", threads={19: "Z"})
+    found = job(proc, "10")
+    assert places(found)[:2] == [(0, 0, 11), (0, 1, 12)]
+    assert [(entry.state, entry.problem) for entry in found.ranks[:2]] == [("sleeping", None), ("waiting", None)]
+    assert all("its main thread has ended, and others go on" in entry.origin for entry in found.ranks[:2])
+    assert found.ranks[2].pid is None
+    tree = ProcessTree(proc.root)
+    assert [tree.has_mpi(pid) for pid in (11, 12, 13)] == [True, True, False]
+    assert tree.command(11) == ("a",) and tree.command(13) == ()
+
+
 def test_ranks_that_may_be_elsewhere_are_not_called_ended(proc: MadeUpProc) -> None:
     proc.add(10, 1, ["mpirun"])
     proc.add(11, 10, ["a"], {**ompi(0, 2), "OMPI_COMM_WORLD_LOCAL_SIZE": "1"}, maps=MPI)

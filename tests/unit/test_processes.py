@@ -18,6 +18,7 @@ from mpi_queues import UserError, _native
 from mpi_queues.cli import diagnose
 from mpi_queues.launchers.tree import ProcessTree
 from mpi_queues.system import attaching, mappings, processes
+from mpi_queues.watching import ending
 
 
 @pytest.fixture
@@ -26,6 +27,48 @@ def child() -> Iterator[subprocess.Popen[bytes]]:
     yield started
     started.kill()
     started.wait()
+
+
+#: The main thread ends, and the other one goes on until something comes.
+WITHOUT_MAIN = """
+import ctypes, sys, threading
+threading.Thread(target=sys.stdin.read).start()
+print("ready", flush=True)
+ctypes.CDLL(None).pthread_exit(None)
+"""
+
+
+def test_a_process_without_its_main_thread_lives_until_its_others_have_ended() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", WITHOUT_MAIN], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, "A": "b"}
+    ) as child:
+        pid = child.pid
+        assert child.stdout is not None and child.stdin is not None and child.stdout.readline() == b"ready\n"
+        deadline = time.monotonic() + 30
+        while processes.status(pid)["State"][:1] != "Z":
+            assert time.monotonic() < deadline, processes.status(pid)
+            time.sleep(0.005)
+        wait_for(pid, "S")
+        assert not processes.has_ended(pid) and processes.state_word(pid) == "sleeping"
+        assert not ending.await_end(pid, processes.start_time(pid), 0.0)
+        attaching.check_readable(pid)
+        assert processes.environment(pid, "A") == "b" and mappings.of_process(pid)
+        assert processes.program_headers(pid, 8, sys.byteorder) is not None
+        process = ProcessTree().get(pid)
+        assert process is not None and process.letter == "S" and not process.ended
+        held = _native.LiveProcesses()
+        held.stop([pid], 20.0, None)
+        assert held.failures == [] and held.session(pid) is not None
+        held.release_all()
+        os.kill(pid, signal.SIGSTOP)
+        wait_for(pid, "T")
+        os.kill(pid, signal.SIGCONT)
+        wait_for(pid, "S")
+        child.stdin.close()
+        wait_for(pid, "Z")
+        assert processes.has_ended(pid) and ending.await_end(pid, processes.start_time(pid), 0.0)
+        with pytest.raises(UserError, match="a zombie"):
+            attaching.check_readable(pid)
 
 
 def wait_for(pid: int, state: str) -> None:

@@ -132,7 +132,15 @@ def test_a_job_that_is_not_ended_has_its_own_status(
 
 
 @pytest.mark.parametrize(
-    "name", ["one_computes", "threads_compute", "pingpong_no_counter", "polls_with_test", "waits_for_script"]
+    "name",
+    [
+        "one_computes",
+        "threads_compute",
+        "main_thread_ends",
+        "pingpong_no_counter",
+        "polls_with_test",
+        "waits_for_script",
+    ],
 )
 def test_a_correct_program_gives_no_alarm(
     name: str, debian_mpi: MpiBuild, launched: Launched, started: Started, environment: Dict[str, str], tmp_path: Path

@@ -2,12 +2,12 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::{Candidates, ProcessTable, process_table};
 use layouts::{LayoutSource, Layouts, ObjectTypes};
 use target::files::{Irregular, irregular};
-use target::{Image, LiveProcess, Target, TargetError, printable};
+use target::{Image, LiveProcess, Target, TargetError, printable, processes};
 
 /// What the process `pid` of this machine says by the MPIR interface. It is neither stopped nor changed. See
 /// [`process_table`].
@@ -44,9 +44,9 @@ fn types_of(process: &LiveProcess, variable: &str) -> Layouts {
     let source = |image: Image| -> Box<dyn LayoutSource> {
         Box::new(ObjectTypes::new(match image.is_executable {
             // Also where it has been replaced since.
-            true => PathBuf::from(format!("/proc/{}/exe", process.pid())),
+            true => processes::place(process.pid()).join("exe"),
             // Also where it lies in a container.
-            false => PathBuf::from(format!("/proc/{}/root", process.pid())).join(image.path.trim_start_matches('/')),
+            false => processes::place(process.pid()).join("root").join(image.path.trim_start_matches('/')),
         }))
     };
     Layouts::new(image().map(source).into_iter().collect())
@@ -56,16 +56,17 @@ fn types_of(process: &LiveProcess, variable: &str) -> Layouts {
 /// them, and might wait for ever; also what stands where its program stood. None where the map cannot be read.
 pub fn irregular_images(pid: u32) -> Vec<(String, Irregular)> {
     let mut names = LiveProcess::open(pid).and_then(|process| process.library_names()).unwrap_or_default();
-    if let Ok(program) = std::fs::read_link(format!("/proc/{pid}/exe")) {
+    let place = processes::place(pid);
+    if let Ok(program) = std::fs::read_link(place.join("exe")) {
         let name = program.as_os_str().as_bytes();
         names.push(name.strip_suffix(b" (deleted)").unwrap_or(name).to_vec());
     }
     let strange = |name: &Vec<u8>| {
         // As the process sees it, and as a debugger does that has the same files.
-        let (path, place) = (Path::new(OsStr::from_bytes(name)), format!("/proc/{pid}"));
+        let path = Path::new(OsStr::from_bytes(name));
         let seen = match path.strip_prefix("/") {
-            Ok(inside) => Path::new(&place).join("root").join(inside),
-            Err(_) if name.contains(&b'/') => Path::new(&place).join("cwd").join(path),
+            Ok(inside) => place.join("root").join(inside),
+            Err(_) if name.contains(&b'/') => place.join("cwd").join(path),
             Err(_) => return None,
         };
         let kind = irregular(&seen).or_else(|| irregular(path))?;

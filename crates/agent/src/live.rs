@@ -5,9 +5,10 @@ use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime};
 
 use model::Groups;
-use native::{Live, Messages, Native, Standing, Stopped, Watchdog, prefetch_stacks, status};
+use native::{Live, Messages, Native, Standing, Stopped, Watchdog, prefetch_stacks};
 use session::{LayoutChoice, MoreMemory, Session};
 use target::file_budget::begin_look;
+use target::processes;
 
 use super::arguments::Command;
 use super::failure::Failure;
@@ -65,7 +66,7 @@ impl Reader {
             }
         }
         // One that does not stop before its device has answered would hold up all others.
-        let waits = |pid: &u32| status(*pid).is_some_and(|status| status.state == 'D');
+        let waits = |pid: &u32| processes::state(*pid) == Some('D');
         let (waiting, together): (Vec<u32>, Vec<u32>) = ready.into_iter().partition(waits);
         let groups = [together].into_iter().chain(waiting.into_iter().map(|pid| vec![pid]));
         for group in groups.filter(|group| !group.is_empty()) {
@@ -190,7 +191,10 @@ impl Group<'_> {
             if let Ok(told) = &mut answer {
                 share(self.groups, told);
             }
-            answers.insert(*pid, answer.map_err(|failure| if has_ended(*pid) { refused::gone(*pid) } else { failure }));
+            answers.insert(
+                *pid,
+                answer.map_err(|failure| if processes::has_ended(*pid) { refused::gone(*pid) } else { failure }),
+            );
         }
         self.go_on(stopped, pids);
     }
@@ -226,8 +230,4 @@ fn share(groups: &mut Groups, told: &mut Told) {
 
 fn tell(failures: Vec<(u32, native::StopError)>, answers: &mut Answers) {
     answers.extend(failures.into_iter().map(|(pid, error)| (pid, Err(refused::not_stopped(pid, &error)))));
-}
-
-fn has_ended(pid: u32) -> bool {
-    status(pid).is_none_or(|status| matches!(status.state, 'Z' | 'X'))
 }

@@ -5,7 +5,7 @@ use std::io;
 
 use native::{Status, StopError, status};
 use target::files::is_root;
-use target::printable;
+use target::{printable, processes};
 
 use super::failure::Failure;
 use super::users;
@@ -29,7 +29,7 @@ pub fn check(pid: u32) -> Result<(), Failure> {
         let text = format!("pid {pid}: a thread of the process {}", found.process);
         return Err(Failure::new(&text, format!("type: --pid {}", found.process)));
     }
-    if matches!(found.state, 'Z' | 'X') {
+    if processes::has_ended(pid) {
         let text = format!("pid {pid}: a zombie: the process has ended and its parent has not waited for it");
         return Err(Failure::plain(&text));
     }
@@ -37,7 +37,7 @@ pub fn check(pid: u32) -> Result<(), Failure> {
         return Err(traced(pid, found.tracer));
     }
     // The kernel asks the same questions here as for stopping it (ptrace(2), PTRACE_MODE_ATTACH).
-    match File::open(format!("/proc/{pid}/mem")) {
+    match File::open(processes::place(pid).join("mem")) {
         Ok(_) => Ok(()),
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => Err(denied(pid, &found)),
         Err(error) => Err(Failure::plain(&format!("pid {pid}: cannot be read: {error}"))),

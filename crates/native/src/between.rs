@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::os::unix::fs::FileExt as _;
 use std::time::{Duration, Instant};
 
-use target::LiveProcess;
+use target::{LiveProcess, processes};
 
 use crate::network::Network;
 use crate::stacks::{MessagePiece, SharedMemory, message_memory};
@@ -70,12 +70,7 @@ fn run_time(pid: u32) -> Option<u64> {
 /// Whether a thread of a process has a processor or waits for one.
 pub fn wants_processor(pid: u32) -> bool {
     let tasks = fs::read_dir(format!("/proc/{pid}/task")).into_iter().flatten().flatten();
-    let runs = |stat: Vec<u8>| {
-        // The name in parentheses may hold anything, also a closing parenthesis.
-        let end = stat.iter().rposition(|byte| *byte == b')')?;
-        stat.get(end + 1..)?.trim_ascii_start().first().map(|state| *state == b'R')
-    };
-    tasks.filter_map(|task| runs(fs::read(task.path().join("stat")).ok()?)).any(|runs| runs)
+    tasks.filter_map(|task| processes::letter(&task.path())).any(|state| state == 'R')
 }
 
 /// Those that want a processor and have had less than `least` since they had used so many nanoseconds of it; not those of which it is
@@ -134,7 +129,7 @@ struct Sharing {
 impl Sharing {
     fn of(pid: u32) -> Option<Self> {
         let mappings = LiveProcess::open(pid).ok()?.mappings().ok()?;
-        let memory = File::open(format!("/proc/{pid}/mem")).ok()?;
+        let memory = File::open(processes::place(pid).join("mem")).ok()?;
         Some(Self { pid, memory, pieces: message_memory(pid, &mappings) })
     }
 }

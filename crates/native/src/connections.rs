@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 use super::network::Files;
 use model::TcpConnections;
-use target::Reason;
+use target::{Reason, processes};
 
 /// Longer tables (32 MiB, some 200,000 connections) are not gone through.
 const MAX_TABLE: u64 = 32 << 20;
@@ -25,11 +25,11 @@ pub struct Tables(RefCell<HashMap<(PathBuf, &'static str), Rc<str>>>);
 impl Tables {
     /// That of a process's network.
     fn of(&self, pid: u32, name: &'static str) -> Result<Rc<str>, Reason> {
-        let network = fs::read_link(format!("/proc/{pid}/ns/net")).ok().map(|network| (network, name));
+        let network = fs::read_link(processes::place(pid).join("ns/net")).ok().map(|network| (network, name));
         if let Some(known) = network.as_ref().and_then(|network| self.0.borrow().get(network).cloned()) {
             return Ok(known);
         }
-        let read: Rc<str> = text(Path::new(&format!("/proc/{pid}/net/{name}")))?.into();
+        let read: Rc<str> = text(&processes::place(pid).join("net").join(name))?.into();
         if let Some(network) = network {
             self.0.borrow_mut().insert(network, Rc::clone(&read));
         }

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use model::Facts;
 use target::address::TargetAddr;
 use target::files::Reader;
-use target::{Image as Listed, LiveProcess, Mapping, Reason, Symbol, Target, TargetAbi, TargetError};
+use target::{Image as Listed, LiveProcess, Mapping, Reason, Symbol, Target, TargetAbi, TargetError, processes};
 
 use crate::ending::{Ending, Looks};
 use crate::images::Image;
@@ -163,7 +163,7 @@ impl Process for Live {
     }
 
     fn places(&self, image: &Image) -> Vec<PathBuf> {
-        let own = PathBuf::from(format!("/proc/{}", self.process.pid()));
+        let own = processes::place(self.process.pid());
         let inside = Path::new(&image.path).strip_prefix("/").ok();
         let named = inside.filter(|_| !image.deleted).map(|inside| own.join("root").join(inside));
         let program = image.is_program.then(|| own.join("exe"));

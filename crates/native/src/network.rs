@@ -10,7 +10,7 @@ use std::path::Path;
 
 use super::connections::{inodes, text};
 use super::netlink;
-use target::Reason;
+use target::{Reason, processes};
 
 /// More open files than these are not gone through.
 const MAX_FILES: usize = 1 << 16;
@@ -52,8 +52,9 @@ impl Files {
     /// # Errors
     /// A sentence, where it may not be looked into or has too many.
     pub fn of(pid: u32) -> Result<Self, Reason> {
-        let place = format!("/proc/{pid}/fd");
-        let files = fs::read_dir(&place).map_err(|error| Reason::new(format!("cannot look into {place}: {error}")))?;
+        let place = processes::place(pid).join("fd");
+        let files = fs::read_dir(&place)
+            .map_err(|error| Reason::new(format!("cannot look into {}: {error}", place.display())))?;
         let mut found = Self::default();
         for (number, file) in files.enumerate() {
             if number >= MAX_FILES {
@@ -104,7 +105,7 @@ impl Network {
         let mut all = Self::default();
         for (pid, files) in files {
             let mut one = OfProcess::default();
-            let own = fs::read_link(format!("/proc/{pid}/ns/net")).ok();
+            let own = fs::read_link(processes::place(pid).join("ns/net")).ok();
             let elsewhere = own.is_none() || own != ours;
             one.is_dark = match &files {
                 Some(Files { sockets, device }) => {

@@ -7,7 +7,7 @@ use std::mem::{offset_of, size_of};
 use std::os::unix::fs::FileExt as _;
 
 use record_format::{Header, MAGIC, SYMBOL, Section, Thread, VERSION, thread_state};
-use target::{LiveProcess, PointerWidth, Target as _, zeroed};
+use target::{LiveProcess, PointerWidth, Target as _, processes, zeroed};
 
 /// The recorder's library: where it is not mapped there is no record.
 const LIBRARY: &str = "libmpi_queues_recorder.so";
@@ -76,7 +76,7 @@ fn place_of(pid: u32) -> Option<u64> {
 }
 
 fn read(pid: u32, place: u64) -> Option<Steps> {
-    let memory = File::open(format!("/proc/{pid}/mem")).ok()?;
+    let memory = File::open(processes::place(pid).join("mem")).ok()?;
     let mut header = [0; size_of::<Header>()];
     memory.read_exact_at(&mut header, place).ok()?;
     let threads = offset_of!(Header, threads);

@@ -14,7 +14,7 @@ impl Environment {
         /// A larger environment is not searched (bytes).
         const MOST: u64 = 4 << 20;
         let mut bytes = Vec::new();
-        fs::File::open(format!("/proc/{pid}/environ")).ok()?.take(MOST).read_to_end(&mut bytes).ok()?;
+        fs::File::open(target::processes::place(pid).join("environ")).ok()?.take(MOST).read_to_end(&mut bytes).ok()?;
         Some(Self(bytes))
     }
 

@@ -7,6 +7,9 @@ use model::{Common, Facts, Process, Stack};
 use recording::Replay;
 use target::{Target, TargetError};
 
+/// Of a process that lives by its other threads.
+const WITHOUT_MAIN: &str = "its main thread has ended; its other threads go on";
+
 impl LayoutChoice {
     /// The layouts that a recording holds.
     pub fn of_replay(replay: &Replay) -> Self {
@@ -26,6 +29,9 @@ impl<T: Target> Session<T> {
     pub fn complete(&self, process: &mut Process, facts: &mut Facts, wrappers: &Wrappers, missing: &[TargetError]) {
         let told = self.add_python(&mut facts.stacks);
         process.notes.extend(told.notes);
+        if !facts.stacks.is_empty() && facts.stacks.iter().all(|stack| stack.main == Some(false)) {
+            process.notes.push(WITHOUT_MAIN.to_owned());
+        }
         process.exceptions = told.exceptions.into();
         process.python_ended = told.ended;
         facts.stacks.iter_mut().for_each(|stack| wrappers.mark(stack));

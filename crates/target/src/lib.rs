@@ -17,6 +17,7 @@ pub mod libraries;
 mod link_map;
 mod live;
 pub mod mock;
+pub mod processes;
 pub mod registers;
 mod segments;
 mod short_names;

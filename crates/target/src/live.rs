@@ -17,6 +17,7 @@ use super::{
 };
 use crate::address::TargetAddr;
 use crate::files::{Reader, is_root};
+use crate::processes;
 
 /// The entries of the auxiliary vector that name the program headers (Linux, include/uapi/linux/auxvec.h).
 const AT_PHDR: u64 = 3;
@@ -66,13 +67,14 @@ impl LiveProcess {
     /// [`TargetError::Gone`] where there is no such process, [`TargetError::Denied`] where it may not be read,
     /// [`TargetError::File`] where its executable is no ELF file.
     pub fn open(pid: u32) -> Result<Self, TargetError> {
-        let path = |name: &str| format!("/proc/{pid}/{name}");
+        let place = processes::place(pid);
+        let path = |name: &str| place.join(name).to_string_lossy().into_owned();
         let fail = |name: &str, error: &std::io::Error| match error.kind() {
             std::io::ErrorKind::NotFound => TargetError::Gone,
             // It has ended, and its parent does not know yet: ESRCH, and to others than root EACCES, because what a process
             // without memory has under /proc is root's (task_dump_owner, fs/proc/base.c, Linux 6.1).
             _ if error.raw_os_error() == Some(libc::ESRCH) => TargetError::Gone,
-            std::io::ErrorKind::PermissionDenied if is_zombie(pid) => TargetError::Gone,
+            std::io::ErrorKind::PermissionDenied if processes::has_ended(pid) => TargetError::Gone,
             std::io::ErrorKind::PermissionDenied => TargetError::Denied { path: path(name) },
             _ => TargetError::File { path: path(name), reason: error.to_string() },
         };
@@ -135,7 +137,7 @@ impl LiveProcess {
     }
 
     fn facts(&self, name: &str) -> Result<Vec<u8>, TargetError> {
-        let path = format!("/proc/{}/{name}", self.pid);
+        let path = processes::place(self.pid).join(name).to_string_lossy().into_owned();
         let mut bytes = Vec::new();
         let read = File::open(&path).and_then(|file| file.take(MAX_FACTS).read_to_end(&mut bytes));
         read.map_err(|error| TargetError::File { path, reason: error.to_string() })?;
@@ -190,13 +192,14 @@ impl LiveProcess {
     /// Whether the executable's type is ET_DYN (System V ABI, e_type at 16).
     fn is_position_independent(&self) -> bool {
         let mut kind = [0; 2];
-        let read = File::open(format!("/proc/{}/exe", self.pid)).and_then(|file| file.read_exact_at(&mut kind, 16));
+        let read =
+            File::open(processes::place(self.pid).join("exe")).and_then(|file| file.read_exact_at(&mut kind, 16));
         read.is_ok() && self.abi.uint(&kind) == 3
     }
 
     fn elf(&self) -> Result<&ElfSymbols, TargetError> {
         let open = || {
-            let roots = vec![PathBuf::from(format!("/proc/{}/root", self.pid)), PathBuf::from("/")];
+            let roots = vec![processes::place(self.pid).join("root"), PathBuf::from("/")];
             let pid = self.pid;
             let reader = self.reader().cloned();
             Ok(ElfSymbols::new(self.list_images()?, roots)
@@ -212,7 +215,7 @@ impl Target for LiveProcess {
         let fault = TargetError::Fault { addr, len: buf.len() as u64 };
         self.memory.read_exact_at(buf, addr.get()).map_err(|_| {
             // The file stays open when the process has ended, and its reads are empty then.
-            if fs::metadata(format!("/proc/{}", self.pid)).is_err() { TargetError::Gone } else { fault }
+            if processes::has_ended(self.pid) { TargetError::Gone } else { fault }
         })
     }
 
@@ -261,11 +264,6 @@ fn reader_of(pid: u32) -> Option<Reader> {
     })
 }
 
-/// Whether it has ended, and its parent has not waited for it.
-fn is_zombie(pid: u32) -> bool {
-    Status::of(pid).field(b"State:").is_some_and(|state| state.trim_start().starts_with(['Z', 'X']))
-}
-
 /// What the kernel tells everybody of a process (proc(5), `/proc/pid/status`).
 struct Status(Vec<u8>);
 
@@ -284,14 +282,15 @@ impl Status {
 /// The kernel's own links to a file that is mapped: they lead to it also where it was deleted or replaced. Those to libraries
 /// may be followed with CAP_SYS_ADMIN only, or with CAP_CHECKPOINT_RESTORE.
 fn running_file(pid: u32, image: &Image) -> Vec<PathBuf> {
+    let own = processes::place(pid);
     if image.is_executable {
-        return vec![PathBuf::from(format!("/proc/{pid}/exe"))];
+        return vec![own.join("exe")];
     }
     let mut bytes = Vec::new();
-    let read = File::open(format!("/proc/{pid}/maps")).and_then(|file| file.take(MAX_FACTS).read_to_end(&mut bytes));
+    let read = File::open(own.join("maps")).and_then(|file| file.take(MAX_FACTS).read_to_end(&mut bytes));
     let first = mappings(&bytes).into_iter().find(|mapping| read.is_ok() && mapping.start == image.bias);
-    let link = |mapping: Mapping| format!("/proc/{pid}/map_files/{:x}-{:x}", mapping.start.get(), mapping.end.get());
-    first.map(link).map(PathBuf::from).into_iter().collect()
+    let link = |mapping: Mapping| format!("{:x}-{:x}", mapping.start.get(), mapping.end.get());
+    first.map(|mapping| own.join("map_files").join(link(mapping))).into_iter().collect()
 }
 
 /// The path of an executable without what the kernel adds to it where it leads there no more.
@@ -302,8 +301,9 @@ fn without_deleted(pid: u32, path: PathBuf) -> PathBuf {
         (one.dev(), one.ino()) == (two.dev(), two.ino())
     };
     // A file may really be called so.
-    let inside = PathBuf::from(format!("/proc/{pid}/root")).join(path.strip_prefix("/").unwrap_or(&path));
-    if same(&inside, Path::new(&format!("/proc/{pid}/exe"))) { path } else { PathBuf::from(OsStr::from_bytes(plain)) }
+    let own = processes::place(pid);
+    let inside = own.join("root").join(path.strip_prefix("/").unwrap_or(&path));
+    if same(&inside, &own.join("exe")) { path } else { PathBuf::from(OsStr::from_bytes(plain)) }
 }
 
 /// The mappings in a list of the kernel's (`/proc/PID/maps`, proc(5)). What is no line of such a list is left out.

@@ -149,4 +149,4 @@ class TracedProcess(DebuggedProcess):
 
     def has_ended(self) -> bool:
         """Whether it is known to have ended: a debugger lists a process that was killed until it next waits for it."""
-        return self._local and processes.state(self._pid or 0) in ("", "Z", "X")
+        return self._local and processes.has_ended(self._pid or 0)

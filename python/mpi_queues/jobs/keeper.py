@@ -119,7 +119,7 @@ def end_members(
         left = [
             pid
             for pid, start in seen.items()
-            if processes.state(pid) not in ("", "Z", "X") and processes.start_time(pid) == start
+            if not processes.has_ended(pid) and processes.start_time(pid) == start
         ]
         if not left or time.monotonic() > deadline:
             # One that has ended since.

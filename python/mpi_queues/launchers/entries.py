@@ -141,6 +141,8 @@ def _entry(
     row: Optional[Row],
 ) -> RankEntry:
     tree = sources.tree
+    process = tree.get(choice.pid)
+    without_main = "its main thread has ended, and others go on" if process is not None and process.thread else ""
     return RankEntry(
         rank,
         world.number,
@@ -149,7 +151,7 @@ def _entry(
         tree.executable(choice.pid) or (row.executable if row is not None else None),
         tree.state(choice.pid),
         True,
-        origin + (f"; {choice.note}" if choice.note else ""),
+        "; ".join(part for part in (origin, choice.note, without_main) if part),
         "; ".join([*([choice.problem] if choice.problem else []), *problems]) or None,
         tree.tracer(choice.pid),
     )

@@ -13,7 +13,7 @@ from typing import IO, Dict, Iterator, List, Mapping, Optional, Set, Tuple
 
 from .. import _native
 from ..system import files, mappings, processes
-from ..system.processes import STATES
+from ..system.processes import ENDED, STATES
 
 #: An environment or a command line larger than this is read up to here (Linux allows 6 MB for both together, exec.c).
 _MAX_STRINGS = 6 << 20
@@ -36,15 +36,17 @@ class Process:
     parent: int
     #: Short name, at most 15 bytes.
     name: str
-    #: The kernel's letter.
+    #: The kernel's letter: of a thread by which it lives, where its main thread has ended.
     letter: str
     #: When it started, in clock ticks since the machine did.
     started: int
+    #: The other thread by which it lives, where its main thread has ended: under that ``/proc`` has its memory and files.
+    thread: Optional[int] = None
 
     @property
     def ended(self) -> bool:
         """Whether nothing of it is left but its entry."""
-        return self.letter in ("Z", "X", "x")
+        return self.letter in ENDED
 
 
 @dataclass(frozen=True)
@@ -87,19 +89,22 @@ class ProcessTree:
         except (OSError, ValueError):
             return None
 
+    def _place(self, pid: int) -> str:
+        """Where its memory and its files are listed."""
+        process = self.get(pid)
+        return str(pid) if process is None or process.thread is None else f"{pid}/task/{process.thread}"
+
     def _stat(self, name: str) -> Optional[Process]:
         content = self._read(f"{name}/stat", 4096) or b""
         # The name in parentheses may hold anything, also a closing parenthesis.
         before, _, after = content.rpartition(b")")
         fields = after.split()
         try:
-            return Process(
-                int(name),
-                int(fields[1]),
-                printable(before.partition(b"(")[2]),
-                fields[0].decode("ascii", "replace"),
-                int(fields[19]),
-            )
+            pid, letter, thread = int(name), fields[0].decode("ascii", "replace"), None
+            if letter in ENDED:
+                living = _native.living(pid, self._root)
+                thread, letter = living or (None, letter)
+            return Process(pid, int(fields[1]), printable(before.partition(b"(")[2]), letter, int(fields[19]), thread)
         except (ValueError, IndexError):
             # It has ended in the meantime.
             return None
@@ -142,7 +147,7 @@ class ProcessTree:
     def command(self, pid: int) -> Tuple[str, ...]:
         """Its arguments as it shows them; empty where it shows none."""
         if pid not in self._commands:
-            content = self._read(f"{pid}/cmdline", _MAX_STRINGS) or b""
+            content = self._read(f"{self._place(pid)}/cmdline", _MAX_STRINGS) or b""
             # A program that shows a text of its own ends it with many zeros.
             words = content.rstrip(b"\0").split(b"\0") if content.strip(b"\0") else []
             self._commands[pid] = tuple(printable(word) for word in words)
@@ -151,7 +156,7 @@ class ProcessTree:
     def environment(self, pid: int) -> Optional[Mapping[str, str]]:
         """The environment that it was started with; None where it cannot be read."""
         if pid not in self._environments:
-            content = self._read(f"{pid}/environ", _MAX_STRINGS)
+            content = self._read(f"{self._place(pid)}/environ", _MAX_STRINGS)
             found: Optional[Dict[str, str]] = None
             if content is not None:
                 found = {}
@@ -166,7 +171,7 @@ class ProcessTree:
     def executable(self, pid: int) -> Optional[str]:
         """The path of its program; None where it cannot be read."""
         try:
-            path = os.readlink(self._root / str(pid) / "exe")
+            path = os.readlink(self._root / self._place(pid) / "exe")
         except OSError:
             return None
         return printable(os.fsencode(path.removesuffix(" (deleted)")))
@@ -174,7 +179,7 @@ class ProcessTree:
     def directory(self, pid: int) -> Optional[str]:
         """Where it works; None where that cannot be read."""
         try:
-            return os.readlink(self._root / str(pid) / "cwd")
+            return os.readlink(self._root / self._place(pid) / "cwd")
         except OSError:
             return None
 
@@ -231,13 +236,13 @@ class ProcessTree:
         """Whether it runs code of an MPI library. A debugger that has opened the file does not execute it."""
         return any(
             mapping.is_code and _native.is_mpi_library(_file_name(mapping.name))
-            for mapping in mappings.parsed(self._read(f"{pid}/maps", mappings.MAX_LIST) or b"")
+            for mapping in mappings.parsed(self._read(f"{self._place(pid)}/maps", mappings.MAX_LIST) or b"")
         )
 
     def is_mpi_program(self, pid: int) -> bool:
         """Whether its program names MPI_Init: one that is linked statically, or has not loaded its libraries yet."""
         try:
-            with files.opened(self._root / str(pid) / "exe") as file:
+            with files.opened(self._root / self._place(pid) / "exe") as file:
                 about = os.fstat(file.fileno())
                 key = (about.st_dev, about.st_ino)
                 if key not in self._programs:

@@ -12,6 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Iterator, List, Mapping, Optional
 
+from ..system import processes
 from ..system.files import opened, reader_of
 from ..system.output import in_a_line
 
@@ -75,7 +76,7 @@ def _directories(executable: Optional[str], pid: Optional[int]) -> Iterator[str]
     if pid is not None:
         # One that has ended, or is another user's, tells nothing.
         with contextlib.suppress(OSError):
-            yield os.readlink(f"/proc/{pid}/cwd")
+            yield os.readlink(f"{processes.directory(pid)}/cwd")
 
 
 def _quoted(path: str, line: int, pid: Optional[int]) -> Optional[Quoted]:

@@ -31,7 +31,7 @@ def check_readable(pid: int) -> None:
     leader = fields.get("Tgid", str(pid))
     if leader != str(pid):
         raise UserError(f"pid {pid}: a thread of the process {leader}", help=f"type: --pid {leader}", kind="no_process")
-    if fields.get("State", "")[:1] in ("Z", "X"):
+    if processes.has_ended(pid):
         parent = fields.get("PPid", "?")
         raise UserError(
             f"pid {pid}: a zombie: the process has ended and its parent {parent} has not waited for it",
@@ -50,7 +50,7 @@ def check_readable(pid: int) -> None:
 def _check_permission(pid: int, fields: Dict[str, str]) -> None:
     try:
         # The kernel asks the same questions here as for attaching (ptrace(2), PTRACE_MODE_ATTACH).
-        os.close(os.open(f"/proc/{pid}/mem", os.O_RDONLY | os.O_CLOEXEC))
+        os.close(os.open(f"{processes.directory(pid)}/mem", os.O_RDONLY | os.O_CLOEXEC))
         return
     except OSError as error:
         if error.errno not in (errno.EACCES, errno.EPERM):
@@ -105,7 +105,7 @@ def restore_state(pid: int, started: Optional[int], was_stopped: bool, *, killed
             # lldb's server lets go a moment after lldb has ended.
             time.sleep(0.01)
             continue
-        now = fields.get("State", "")[:1]
+        now = processes.state(pid)
         if was_stopped and now in ("R", "S", "D"):
             processes.send(pid, signal.SIGSTOP)
         elif not was_stopped and now == "T":

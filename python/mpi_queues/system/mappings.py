@@ -68,7 +68,7 @@ def parsed(content: bytes) -> List[Mapping]:
 def lines_of_files(pid: int) -> Tuple[bytes, ...]:
     """The lines of the list that name a file; none where it cannot be read."""
     try:
-        with open(f"/proc/{pid}/maps", "rb") as file:
+        with open(f"{processes.directory(pid)}/maps", "rb") as file:
             return tuple(line for line in processes.lines(file.read(MAX_LIST)) if b" /" in line)
     except OSError:
         return ()
@@ -77,7 +77,7 @@ def lines_of_files(pid: int) -> Tuple[bytes, ...]:
 def of_process(pid: int) -> Optional[List[Mapping]]:
     """The mappings of a process of this machine, by address; None where they cannot be read."""
     try:
-        with open(f"/proc/{pid}/maps", "rb") as file:
+        with open(f"{processes.directory(pid)}/maps", "rb") as file:
             return parsed(file.read(MAX_LIST))
     except OSError:
         return None

@@ -53,8 +53,16 @@ def status_fields(text: str) -> Dict[str, str]:
 
 
 def state(pid: int) -> str:
-    """The state letter of a process (R, S, D, T, t, Z, X); empty where there is none."""
-    return status(pid).get("State", "")[:1]
+    """The state letter of a process: R, S, D, T, t of a thread by which it lives, Z or X where all have ended; empty where
+    there is none."""
+    living = _native.living(pid)
+    return living[1] if living is not None else status(pid).get("State", "")[:1]
+
+
+def directory(pid: int) -> str:
+    """Where ``/proc`` has the memory and the files of a process: under the number of a thread by which it lives."""
+    living = _native.living(pid)
+    return f"/proc/{pid if living is None else living[0]}"
 
 
 #: The kernel's letters of states in words (Linux, fs/proc/array.c).
@@ -70,10 +78,13 @@ STATES = {
     "x": "ended",
 }
 
+#: Those of what has ended and was not waited for.
+ENDED = ("Z", "X", "x")
+
 
 def has_ended(pid: int) -> bool:
-    """Whether nothing is left of a process but its entry, if that."""
-    return state(pid) in ("", "Z", "X")
+    """Whether nothing is left of a process but its entry, if that: it lives as long as one of its threads does."""
+    return _native.living(pid) is None
 
 
 def state_word(pid: int) -> str:
@@ -127,7 +138,7 @@ def known_without_rights(pid: int) -> str:
         return ""
     told = f"it is {STATES.get(letter, 'at something unknown')}"
     with contextlib.suppress(OSError):
-        place = pathlib.Path(f"/proc/{pid}/wchan").read_text(encoding="ascii", errors="replace").strip()
+        place = pathlib.Path(f"{directory(pid)}/wchan").read_text(encoding="ascii", errors="replace").strip()
         if place not in ("", "0"):
             told += f" (in the kernel's {place})"
     seconds = run_time(pid)
@@ -174,7 +185,7 @@ def in_session(leader: int) -> List[int]:
         with contextlib.suppress(OSError, ValueError, IndexError):
             # The command name in parentheses may hold anything, also a closing parenthesis.
             fields = pathlib.Path(f"/proc/{name}/stat").read_bytes().rpartition(b")")[2].split()
-            if int(fields[3]) == leader and fields[0] not in (b"Z", b"X"):
+            if int(fields[3]) == leader and not has_ended(int(name)):
                 found.append(int(name))
     return found
 
@@ -204,7 +215,7 @@ def program_headers(pid: int, width: int, byte_order: str) -> Optional[Tuple[int
     ``width`` is that of a pointer in bytes.
     """
     try:
-        with pathlib.Path(f"/proc/{pid}/auxv").open("rb") as file:
+        with pathlib.Path(f"{directory(pid)}/auxv").open("rb") as file:
             content = file.read(4096)
     except OSError:
         return None
@@ -220,7 +231,7 @@ def environment(pid: int, name: str) -> Optional[str]:
     """A variable of a process's initial environment, None where it is not set or cannot be read."""
     wanted = os.fsencode(name) + b"="
     try:
-        with pathlib.Path(f"/proc/{pid}/environ").open("rb") as file:
+        with pathlib.Path(f"{directory(pid)}/environ").open("rb") as file:
             content = file.read(_MAX_ENVIRONMENT)
     except OSError:
         return None

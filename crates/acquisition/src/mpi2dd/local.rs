@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use super::walk::{NotOpened, Opened, Processes};
-use target::{LiveProcess, TargetError, printable};
+use target::{LiveProcess, TargetError, printable, processes};
 
 /// What the kernel adds to the path of an executable whose file is gone (proc(5), /proc/PID/exe).
 const DELETED: &str = " (deleted)";
@@ -90,9 +90,12 @@ fn is_same_file(pid: u32, runs: &str, named: &str) -> bool {
         return true;
     }
     // As the process sees it, from its own working directory.
-    let seen =
-        if named.starts_with('/') { format!("/proc/{pid}/root{named}") } else { format!("/proc/{pid}/cwd/{named}") };
-    match (fs::metadata(seen), fs::metadata(format!("/proc/{pid}/exe"))) {
+    let own = processes::place(pid);
+    let seen = match named.strip_prefix('/') {
+        Some(inside) => own.join("root").join(inside.trim_start_matches('/')),
+        None => own.join("cwd").join(named),
+    };
+    match (fs::metadata(seen), fs::metadata(own.join("exe"))) {
         (Ok(one), Ok(other)) => (one.dev(), one.ino()) == (other.dev(), other.ino()),
         _ => false,
     }

@@ -5,7 +5,8 @@ use std::fs;
 use std::io::ErrorKind;
 
 use model::RankSet;
-use native::{Environment, Status, status};
+use native::{Environment, status};
+use target::processes;
 
 use super::question::{Asked, Family};
 use crate::users;
@@ -116,10 +117,7 @@ pub fn ranks(asked: &Asked) -> Found {
                 Some(one) if !is_of(users, asked.owner) => left_out.push(OfOther { pid, rank: one.rank.rank, users }),
                 one => found.extend(one),
             },
-            None if is_of(users, asked.owner)
-                && status(pid).is_some_and(|status| !has_ended(&status))
-                && has_program(pid) =>
-            {
+            None if is_of(users, asked.owner) && !processes::has_ended(pid) && has_program(pid) => {
                 denied.push(pid);
             }
             None => {}
@@ -135,7 +133,7 @@ fn is_of(users: [u32; 3], owner: u32) -> bool {
 
 /// Threads of the kernel run none.
 fn has_program(pid: u32) -> bool {
-    fs::read_link(format!("/proc/{pid}/exe")).err().is_none_or(|error| error.kind() != ErrorKind::NotFound)
+    fs::read_link(processes::place(pid).join("exe")).err().is_none_or(|error| error.kind() != ErrorKind::NotFound)
 }
 
 fn pids() -> Vec<u32> {
@@ -157,10 +155,6 @@ fn is_below(pid: u32, named: &HashSet<u32>) -> bool {
     std::iter::successors(Some(pid), above).take(MAX_DEPTH).any(|one| named.contains(&one))
 }
 
-fn has_ended(status: &Status) -> bool {
-    matches!(status.state, 'Z' | 'X')
-}
-
 fn candidate(pid: u32, environment: &Variables, own: &Variables, asked: &Asked) -> Option<Candidate> {
     let written =
         |(name, values): (&String, &Vec<String>)| environment.get(name).is_some_and(|one| values.contains(one));
@@ -172,7 +166,7 @@ fn candidate(pid: u32, environment: &Variables, own: &Variables, asked: &Asked) 
     if !of_job || !here || ours {
         return None;
     }
-    let status = status(pid).filter(|status| !has_ended(status))?;
+    let status = status(pid).filter(|_| !processes::has_ended(pid))?;
     let (family, rank, size) = asked.families.iter().find_map(|family| identity(family, environment))?;
     let names: Option<Vec<&str>> = family.world.iter().map(|name| environment.get(name).map(String::as_str)).collect();
     let world = names.filter(|names| !names.is_empty()).map(|names| names.join("."));
@@ -215,7 +209,7 @@ fn chosen(candidates: Vec<Candidate>, wanted: Option<&RankSet>) -> Vec<Rank> {
 
 /// Whether an MPI library is among what a process has mapped.
 fn has_mpi(pid: u32) -> bool {
-    let Ok(maps) = fs::read(format!("/proc/{pid}/maps")) else { return false };
+    let Ok(maps) = fs::read(processes::place(pid).join("maps")) else { return false };
     let name = |line: &[u8]| {
         let name = line.rsplit(|byte| *byte == b'/').next().unwrap_or_default();
         // The launcher may have our flight recorder as well, and what it starts.

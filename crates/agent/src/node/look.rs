@@ -8,7 +8,7 @@ use model::Snapshot;
 use native::host;
 use serde_json::{Value, json};
 use session::Wrappers;
-use target::printable_path;
+use target::{printable_path, processes};
 
 use super::find::Rank;
 use super::question::{Action, Asked};
@@ -86,7 +86,7 @@ pub fn listed(rank: &Rank) -> Snapshot {
     let mut snapshot = placed(rank, None);
     for process in &mut snapshot.processes {
         process.executable =
-            fs::read_link(format!("/proc/{}/exe", rank.pid)).ok().map(|path| printable_path(&path).into());
+            fs::read_link(processes::place(rank.pid).join("exe")).ok().map(|path| printable_path(&path).into());
         process.state = Some(refused::state_word(rank.pid).into());
         process.world_key = rank.world.clone().map(Into::into);
     }

@@ -126,12 +126,15 @@ fn interpreters(frames: &[Frame]) -> HashSet<&str> {
     frames.windows(2).filter(|pair| runs(pair)).filter_map(|pair| pair[0].image.as_deref()).collect()
 }
 
-/// The stack of the thread that the process began with.
+/// The stack of the thread that the process began with; where that has ended, of the first of the others that the application has
+/// made, if any.
 pub fn main_thread(process: &Process) -> Option<&Stack> {
     let stacks = process.stacks.as_slice();
     let told = stacks.iter().find(|stack| stack.main == Some(true));
     let first = || stacks.iter().find(|stack| stack.main.is_none() && stack.thread == 1);
     // Of a process that nobody tells it of, the first one is better than none.
     let any = || stacks.iter().filter(|stack| stack.main.is_none()).min_by_key(|stack| stack.thread);
-    told.or_else(first).or_else(any)
+    let of_application = |stack: &Stack| stack.frames.iter().any(|frame| frame.application == Some(true));
+    let other = || stacks.iter().min_by_key(|stack| (!of_application(stack), stack.thread));
+    told.or_else(first).or_else(any).or_else(other)
 }

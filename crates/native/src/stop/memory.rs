@@ -5,8 +5,8 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use target::TargetError;
 use target::address::TargetAddr;
+use target::{TargetError, processes};
 
 /// A piece of memory that is wanted.
 #[derive(Debug)]
@@ -33,6 +33,8 @@ const MOST: usize = 1024;
 #[derive(Debug)]
 pub struct Memory {
     pid: u32,
+    /// By which the kernel's call knows it.
+    thread: u32,
     /// The same memory as a file, which also has pages that the process itself may not read.
     file: File,
     /// Whether `process_vm_readv` is refused: by a container, or an old kernel.
@@ -45,8 +47,8 @@ impl Memory {
     /// # Errors
     /// Where the kernel refuses.
     pub fn open(pid: u32) -> std::io::Result<Self> {
-        let file = File::open(format!("/proc/{pid}/mem"))?;
-        Ok(Self { pid, file, without_calls: AtomicBool::new(false) })
+        let file = File::open(processes::place(pid).join("mem"))?;
+        Ok(Self { pid, thread: processes::thread(pid), file, without_calls: AtomicBool::new(false) })
     }
 
     /// Reads all pieces that can be read.
@@ -80,7 +82,7 @@ impl Memory {
                 iov_len: piece.into.len(),
             })
             .collect();
-        let pid = libc::pid_t::try_from(self.pid).ok()?;
+        let pid = libc::pid_t::try_from(self.thread).ok()?;
         let count = pieces.len() as libc::c_ulong;
         // SAFETY: each of our vectors is a slice that is borrowed for writing as long as this call lasts; the other addresses
         // are of the other process, and the kernel checks them.
@@ -121,7 +123,7 @@ impl Memory {
         if pieces[0].read {
             return Ok(());
         }
-        if super::threads::process_has_ended(self.pid) {
+        if processes::has_ended(self.pid) {
             return Err(TargetError::Gone);
         }
         Err(TargetError::Fault { addr: TargetAddr::new(address), len })

@@ -10,6 +10,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
+use target::processes;
+
 use super::held::Held;
 use super::ptrace::{self, Event};
 use super::threads;
@@ -189,7 +191,8 @@ struct Tracer {
 /// it as it was. Not waited for long: somebody may have continued it.
 fn stops_again(pid: u32) {
     let end = Instant::now() + AGAIN_LIMIT;
-    while threads::status(pid).is_some_and(|status| !matches!(status.state, 'T' | 'Z' | 'X')) && Instant::now() < end {
+    while processes::state(pid).is_some_and(|state| state != 'T' && !processes::is_ended(state)) && Instant::now() < end
+    {
         std::thread::sleep(PAUSES[0]);
     }
 }

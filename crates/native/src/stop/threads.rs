@@ -3,6 +3,8 @@
 use std::fs;
 use std::io;
 
+use target::processes;
+
 /// More threads of one process are not traced.
 pub(crate) const MAX_THREADS: usize = 1 << 15;
 
@@ -58,10 +60,5 @@ pub(crate) fn of_process(pid: u32) -> io::Result<Vec<u32>> {
 
 /// Whether a thread has ended and merely has not been waited for: the main thread of a process may, and the others go on.
 pub(crate) fn has_ended(id: u32) -> bool {
-    status(id).is_none_or(|status| matches!(status.state, 'Z' | 'X'))
-}
-
-/// Whether a process has ended, with all its threads.
-pub(crate) fn process_has_ended(pid: u32) -> bool {
-    of_process(pid).is_ok_and(|threads| threads.into_iter().all(has_ended)) || status(pid).is_none()
+    status(id).is_none_or(|status| processes::is_ended(status.state))
 }
