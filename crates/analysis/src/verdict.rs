@@ -11,6 +11,9 @@ use super::{blame, cause};
 use functions::WaitKind;
 use model::{Finding, FindingKind, Limit, LimitKind, Process, State, Verdict};
 
+/// So many process ids are told, to be typed.
+const MOST_PIDS: usize = 16;
+
 /// How many sentences of one kind the limits have.
 const SHOWN: usize = 4;
 
@@ -48,6 +51,8 @@ pub fn of(context: &Context<'_>, findings: &[Finding]) -> Verdict {
     } else if let Some(ranks) = all_in_init(context) {
         let text = "is in MPI_Init, and nobody waits for another: what it does there is the library's own, and the stacks tell";
         (State::Unknown, format!("Not known whether the job is stuck: {ranks} {text}."), None)
+    } else if let Some(stopped) = stopped(context) {
+        (State::Unknown, format!("Not known whether the job is stuck: {stopped}."), None)
     } else {
         (State::Running, format!("Nobody is stuck as far as can be seen: {}.", places(context).1), None)
     };
@@ -63,6 +68,37 @@ fn all_in_init(context: &Context<'_>) -> Option<String> {
     };
     let ranks = if states.len() == 1 { "the rank".to_owned() } else { format!("each of {} ranks", states.len()) };
     (!states.is_empty() && states.iter().all(is_in_it)).then_some(ranks)
+}
+
+/// Who stands because a signal has stopped it, with what lets it go on; `None` where nobody does. Where it would be otherwise
+/// nobody can tell.
+fn stopped(context: &Context<'_>) -> Option<String> {
+    let states = context.waits.states.iter().enumerate();
+    let stopped: Vec<ProcIndex> = states
+        .filter(|(_, state)| matches!(state, ProcState::Free(Free::Stopped)))
+        .map(|(index, _)| ProcIndex(index))
+        .collect();
+    let [first, ..] = stopped[..] else { return None };
+    let process = |proc: &ProcIndex| context.job.procs.get(proc.0).and_then(|proc| proc.process);
+    let host = process(&first).and_then(|process| process.host.as_deref());
+    let is_there = |process: &&Process| process.host.as_deref() == host;
+    let pids: Option<Vec<String>> = stopped
+        .iter()
+        .map(|proc| process(proc).filter(is_there).and_then(|process| process.pid).map(|pid| pid.to_string()))
+        .collect();
+    let alone = stopped.len() == 1;
+    let which = match pids.filter(|pids| pids.len() <= MOST_PIDS) {
+        Some(pids) => pids.join(" "),
+        None if alone => "with its process id".to_owned(),
+        None => "with their process ids".to_owned(),
+    };
+    let (is, goes) = if alone { ("is", "goes") } else { ("are", "go") };
+    let told = format!(
+        "{} {is} stopped by a signal and {goes} on after: kill -CONT {which}",
+        words::procs(context.job, &stopped)
+    );
+    let others = if stopped.len() < context.waits.states.len() { places(context).1 } else { String::new() };
+    Some(if others.is_empty() { told } else { format!("{others}; {told}") })
 }
 
 /// The likeliest odd rank.
@@ -90,23 +126,31 @@ fn headline(word: &str, finding: &Finding) -> String {
 fn places(context: &Context<'_>) -> (usize, String) {
     let mut inside = 0;
     let mut outside = 0;
+    let mut stopped = 0;
     let mut finished = 0;
     let mut unknown = 0;
     for state in &context.waits.states {
         match state {
             ProcState::Blocked(_) | ProcState::Free(Free::Polling(_) | Free::Local(_)) => inside += 1,
-            ProcState::Free(Free::Outside(_) | Free::NotStarted | Free::Stopped) => outside += 1,
+            ProcState::Free(Free::Outside(_) | Free::NotStarted) => outside += 1,
+            // Where in the program it was then, its lines tell.
+            ProcState::Free(Free::Stopped) => stopped += 1,
             ProcState::Finished(_) => finished += 1,
             ProcState::Free(Free::Unknown | Free::NotRead) => unknown += 1,
         }
     }
-    let parts: Vec<String> =
-        [(inside, "in MPI"), (outside, "outside MPI"), (finished, "finished"), (unknown, "not known")]
-            .into_iter()
-            .filter(|(number, _)| *number > 0)
-            .map(|(number, place)| format!("{} {place}", words::counted(number, "rank")))
-            .collect();
-    (inside + outside + finished, parts.join(", "))
+    let parts: Vec<String> = [
+        (inside, "in MPI"),
+        (outside, "outside MPI"),
+        (stopped, "stopped by a signal"),
+        (finished, "finished"),
+        (unknown, "not known"),
+    ]
+    .into_iter()
+    .filter(|(number, _)| *number > 0)
+    .map(|(number, place)| format!("{} {place}", words::counted(number, "rank")))
+    .collect();
+    (inside + outside + stopped + finished, parts.join(", "))
 }
 
 /// Of no rank it is known where it stands; where none was read, why the first was not.

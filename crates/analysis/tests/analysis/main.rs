@@ -25,6 +25,7 @@ mod sentences;
 mod snapshot;
 mod stacks;
 mod started_collectives;
+mod stopped;
 mod support;
 mod threads;
 mod told;
