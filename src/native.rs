@@ -10,7 +10,7 @@ use std::time::{Duration, Instant, SystemTime};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use native::{Core, Ending, Live, Messages, Native, StopError, Stopped, since_1970};
+use native::{Core, Ending, Live, Messages, Native, Purpose, StopError, Stopped, Waits, since_1970};
 use session::LayoutChoice;
 use target::cores::checked;
 use target::file_budget;
@@ -32,6 +32,7 @@ pub struct LiveProcesses {
     times: RefCell<HashMap<u32, f64>>,
     deadline: Cell<Option<f64>>,
     messages: Rc<Messages>,
+    waits: RefCell<Waits>,
 }
 
 /// A process that was read before.
@@ -47,15 +48,27 @@ impl LiveProcesses {
     #[new]
     #[pyo3(signature = (*, layouts = None))]
     fn new(layouts: Option<PathBuf>) -> Self {
-        let (stopped, failures, known, times, deadline, messages) = Default::default();
-        Self { layouts, stopped, failures, known, times, deadline, messages }
+        let (stopped, failures, known, times, deadline, messages, waits) = Default::default();
+        Self { layouts, stopped, failures, known, times, deadline, messages, waits }
     }
 
-    /// Stops processes, all together.
-    fn stop(&self, py: Python<'_>, pids: Vec<u32>, timeout: f64, deadline: Option<f64>) -> PyResult<()> {
+    /// Stops processes, all together; for a rehearsal, where nothing of them is told, those threads are left alone whose system call
+    /// would fail.
+    #[pyo3(signature = (pids, timeout, deadline, *, rehearsal = false))]
+    fn stop(
+        &self,
+        py: Python<'_>,
+        pids: Vec<u32>,
+        timeout: f64,
+        deadline: Option<f64>,
+        rehearsal: bool,
+    ) -> PyResult<()> {
         self.release_all(py);
         let limit = seconds(timeout)?;
-        let (stopped, failures) = py.detach(|| Stopped::all(&pids, limit));
+        let purpose = if rehearsal { Purpose::Rehearsal } else { Purpose::Reading };
+        let mut waits = self.waits.take();
+        let (stopped, failures) = py.detach(|| Stopped::knowing(&pids, limit, purpose, &mut waits));
+        self.waits.replace(waits);
         let time = |pid: u32| Some((pid, since_1970(stopped.get(pid)?.at)));
         *self.times.borrow_mut() = stopped.pids().filter_map(time).collect();
         *self.stopped.borrow_mut() = Some(stopped);

@@ -150,3 +150,52 @@ def test_what_is_read_through_gdb_is_read_so(job: Job) -> None:
     for via in ("gdb", "native", "auto"):
         found = _shown(*pid_options(job.pids), "--via", via)["processes"]
         assert [one["source"]["via"] for one in found] == [{"auto": "native"}.get(via, via)] * 2
+
+
+def _interrupted(job: Job) -> List[List[int]]:
+    """How often calls of each rank have failed with EINTR, when that changes no more."""
+
+    def told() -> List[List[int]]:
+        texts = [pathlib.Path(job.directory, f"truth.{rank}.json").read_text() for rank in range(2)]
+        return [json.loads(text)["interrupted"] for text in texts]
+
+    last = told()
+    while True:
+        # It is written fifty times a second.
+        time.sleep(0.5)
+        before, last = last, told()
+        if last == before:
+            return last
+
+
+def test_a_look_interrupts_a_call_that_waits_once(debian_mpi: MpiBuild) -> None:
+    with Job(debian_mpi, "kernel_waits", "calls", ranks=2) as job:
+        for command in (["stacks"], ["show"], ["diagnose", "--once"], ["comms"]):
+            before = _interrupted(job)
+            result = mpi_queues(*command, "--job", str(job.launcher_pid))
+            assert result.status == 0, str(result)
+            assert _interrupted(job) == [[count + 1 for count in counts] for counts in before], command
+
+
+def test_nothing_stands_for_a_thread_that_cannot_be_stopped(debian_mpi: MpiBuild, tmp_path: pathlib.Path) -> None:
+    with Job(debian_mpi, "kernel_waits", "child", ranks=2) as job:
+        processes.wait_until(lambda: "D" in processes.thread_states(job.pids[1]), "the thread to wait for its child")
+        watch = subprocess.Popen(
+            [sys.executable, "-m", "mpi_queues", "watch", str(job.launcher_pid), "--after", "2", "-o", str(tmp_path)],
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        traced = [0, 0]
+        end = time.monotonic() + 8.0
+        while time.monotonic() < end:
+            for rank, pid in enumerate(job.pids):
+                traced[rank] += processes.tracer(pid) != 0
+            time.sleep(0.002)
+        watch.terminate()
+        _, error = watch.communicate(timeout=_LIMIT)
+        # The other one is looked at, for milliseconds.
+        assert traced[1] == 0 and traced[0] < 500, (traced, error)
+        told = mpi_queues("diagnose", "--job", str(job.launcher_pid), "--once")
+        assert "cannot be stopped: it has waited in the kernel for 2 s and more" in str(told)
+        assert "rank 0" in told.out
+        assert_as_found(job.pids[:1])

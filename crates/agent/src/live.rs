@@ -5,7 +5,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant, SystemTime};
 
 use model::Groups;
-use native::{Live, Messages, Native, Standing, Stopped, Watchdog, prefetch_stacks};
+use native::{Live, Messages, Native, Purpose, Standing, Stopped, Waits, Watchdog, prefetch_stacks};
 use session::{LayoutChoice, MoreMemory, Session};
 use target::file_budget::begin_look;
 use target::processes;
@@ -40,6 +40,7 @@ pub struct Reader {
     /// Of a world of 100,000 ranks each rank would have its own list.
     groups: Groups,
     stood: Option<Stood>,
+    waits: Waits,
 }
 
 /// When processes stood.
@@ -65,18 +66,15 @@ impl Reader {
                 Err(failure) => _ = answers.insert(*pid, Err(failure)),
             }
         }
-        // One that does not stop before its device has answered would hold up all others.
-        let waits = |pid: &u32| processes::state(*pid) == Some('D');
-        let (waiting, together): (Vec<u32>, Vec<u32>) = ready.into_iter().partition(waits);
-        let groups = [together].into_iter().chain(waiting.into_iter().map(|pid| vec![pid]));
-        for group in groups.filter(|group| !group.is_empty()) {
+        if !ready.is_empty() {
             let until = Instant::now() + timeout;
             begin_look(Some(until));
             // Without one the ranks go on when the engine ends this program.
             let _watchdog = Watchdog::new(timeout + SLACK, GRACE);
             let messages = Rc::clone(&self.messages);
-            let (known, groups, stood) = (&mut self.known, &mut self.groups, &mut self.stood);
-            Group { question, timeout, until, messages, known, groups, stood }.read(&group, &mut answers);
+            let (known, groups) = (&mut self.known, &mut self.groups);
+            let (stood, waits) = (&mut self.stood, &mut self.waits);
+            Group { question, timeout, until, messages, known, groups, stood, waits }.read(&ready, &mut answers);
         }
         for (pid, answer) in &mut answers {
             if let Ok(Told::Snapshot(snapshot)) = answer {
@@ -102,12 +100,13 @@ struct Group<'a> {
     known: &'a mut BTreeMap<u32, LiveSession>,
     groups: &'a mut Groups,
     stood: &'a mut Option<Stood>,
+    waits: &'a mut Waits,
 }
 
 impl Group<'_> {
-    fn stop(&self, pids: &[u32]) -> (Stopped, Vec<(u32, native::StopError)>) {
+    fn stop(&mut self, pids: &[u32], purpose: Purpose) -> (Stopped, Vec<(u32, native::StopError)>) {
         self.messages.forget();
-        Stopped::all(pids, STOP_LIMIT.min(self.timeout))
+        Stopped::knowing(pids, STOP_LIMIT.min(self.timeout), purpose, self.waits)
     }
 
     fn read(&mut self, pids: &[u32], answers: &mut Answers) {
@@ -128,7 +127,7 @@ impl Group<'_> {
         if fresh.is_empty() {
             return;
         }
-        let (stopped, _) = self.stop(&fresh);
+        let (stopped, _) = self.stop(&fresh, Purpose::Rehearsal);
         // What is wrong is told where it counts.
         let session = |pid: &u32| Some((*pid, self.session(*pid, stopped.get(*pid)?, &self.deadline()).ok()?));
         let sessions: BTreeMap<u32, LiveSession> = fresh.iter().filter_map(session).collect();
@@ -141,7 +140,7 @@ impl Group<'_> {
 
     /// Copies what was asked for before, and reads the copies; returns those of which a copy lacks something.
     fn read_copies(&mut self, pids: &[u32], answers: &mut Answers) -> Vec<u32> {
-        let (stopped, failures) = self.stop(pids);
+        let (stopped, failures) = self.stop(pids, Purpose::Reading);
         let mut rest = Vec::new();
         let mut copied = Vec::new();
         for pid in pids {
@@ -177,7 +176,7 @@ impl Group<'_> {
 
     /// Reads processes while they stand.
     fn read_standing(&mut self, pids: &[u32], answers: &mut Answers) {
-        let (stopped, failures) = self.stop(pids);
+        let (stopped, failures) = self.stop(pids, Purpose::Reading);
         tell(failures, answers);
         for pid in pids {
             let Some(standing) = stopped.get(*pid) else { continue };

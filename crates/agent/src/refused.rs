@@ -54,7 +54,7 @@ pub fn not_stopped(pid: u32, error: &StopError) -> Failure {
             Err(reason) => reason,
             Ok(()) => Failure::new(&text, more_rights()),
         },
-        StopError::NotInTime { .. } => {
+        StopError::NotInTime { .. } | StopError::Uninterruptible { .. } => {
             let help = format!("to see what the kernel waits for, type: cat /proc/{pid}/stack (as root)");
             Failure::new(&text, help)
         }

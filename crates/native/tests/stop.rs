@@ -7,7 +7,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use native::{Memory, Piece, StopError, Stopped, status};
+use native::{Memory, Piece, Purpose, StopError, Stopped, Waits, status};
 
 const LIMIT: Duration = Duration::from_secs(20);
 /// Threads that only run, beside one that starts others all the time.
@@ -22,7 +22,70 @@ extern "C" fn count(_: i32) {
     SIGNALS.fetch_add(1, Ordering::SeqCst);
 }
 
-/// What the other process does, when it is started with this name: `spin` or `churn`.
+/// How often calls of threads that wait have failed with EINTR, each by itself.
+static INTERRUPTED: [AtomicU64; 4] = [const { AtomicU64::new(0) }; 4];
+
+/// Threads that wait for ever in calls which a stop fails: they count how often.
+fn wait_in_calls() {
+    fn forever(which: usize, mut call: impl FnMut() -> i64 + Send + 'static) {
+        std::thread::spawn(move || {
+            loop {
+                if call() < 0 && std::io::Error::last_os_error().raw_os_error() == Some(libc::EINTR) {
+                    INTERRUPTED[which].fetch_add(1, Ordering::SeqCst);
+                }
+            }
+        });
+    }
+    let long = libc::timespec { tv_sec: 10_000, tv_nsec: 0 };
+    // SAFETY: all that these calls are given lives as long as they last, and is as large as they are told.
+    unsafe {
+        let set = libc::epoll_create1(0);
+        forever(0, move || {
+            let mut event = libc::epoll_event { events: 0, u64: 0 };
+            i64::from(libc::epoll_wait(set, &raw mut event, 1, -1))
+        });
+        let mut requests = 0_u64;
+        libc::syscall(libc::SYS_io_setup, 1, &raw mut requests);
+        forever(1, move || {
+            let (mut done, no_limit) = ([0_u64; 4], std::ptr::null::<libc::timespec>());
+            libc::syscall(libc::SYS_io_getevents, requests, 1, 1, done.as_mut_ptr(), no_limit)
+        });
+        forever(2, move || {
+            let mut signals = std::mem::zeroed();
+            libc::sigemptyset(&raw mut signals);
+            libc::sigaddset(&raw mut signals, libc::SIGUSR2);
+            i64::from(libc::sigtimedwait(&raw const signals, std::ptr::null_mut(), &raw const long))
+        });
+        let mut pair = [0; 2];
+        libc::socketpair(libc::AF_UNIX, libc::SOCK_STREAM, 0, pair.as_mut_ptr());
+        let time = libc::timeval { tv_sec: 10_000, tv_usec: 0 };
+        let size = size_of_val(&time) as libc::socklen_t;
+        libc::setsockopt(pair[0], libc::SOL_SOCKET, libc::SO_RCVTIMEO, (&raw const time).cast(), size);
+        forever(3, move || {
+            let mut byte = 0_u8;
+            libc::recv(pair[0], (&raw mut byte).cast(), 1, 0) as i64
+        });
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// A thread that waits for a child that it has made as `vfork` does: nothing interrupts it (Linux, wait_for_vfork_done).
+fn wait_for_child() -> std::thread::JoinHandle<()> {
+    std::thread::spawn(|| {
+        // SAFETY: the child has a copy of memory, makes system calls alone, and does not come back.
+        unsafe {
+            let flags = libc::CLONE_VFORK | libc::SIGCHLD;
+            if libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) == 0 {
+                libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
+                loop {
+                    libc::pause();
+                }
+            }
+        }
+    })
+}
+
+/// What the other process does, when it is started with this name: `spin`, `churn`, `calls` or `child`.
 #[test]
 fn other_process() {
     let Ok(role) = std::env::var("MPI_QUEUES_TEST_ROLE") else { return };
@@ -47,10 +110,19 @@ fn other_process() {
             }
         }));
     }
+    match role.as_str() {
+        "calls" => wait_in_calls(),
+        "child" => _ = wait_for_child(),
+        _ => {}
+    }
     println!("\nready {:x}", (&raw const WORDS).addr());
     for line in std::io::stdin().lock().lines() {
         match line.unwrap().as_str() {
             "signals" => println!("\nsignals {}", SIGNALS.load(Ordering::SeqCst)),
+            "interrupted" => println!(
+                "\ninterrupted {}",
+                INTERRUPTED.iter().map(|count| count.load(Ordering::SeqCst).min(9)).fold(0, |all, one| 10 * all + one)
+            ),
             "progress" => println!("\nprogress {}", WORDS[2].load(Ordering::Relaxed)),
             _ => break,
         }
@@ -254,4 +326,78 @@ fn a_zombie_is_gone() {
     let (_none, failures) = Stopped::all(&[ended.id()], LIMIT);
     assert_eq!(failures, [(ended.id(), StopError::Gone)]);
     ended.wait().unwrap();
+}
+
+/// Until the calls that were interrupted have been counted: all that were, and not more.
+fn interrupted(other: &mut Other, expected: u64) {
+    let end = Instant::now() + LIMIT;
+    while other.ask("interrupted") != expected && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    std::thread::sleep(Duration::from_millis(50));
+    assert_eq!(other.ask("interrupted"), expected);
+}
+
+#[test]
+fn a_rehearsal_interrupts_no_call_and_a_reading_does_once() {
+    let mut other = Other::new("calls");
+    for _ in 0..20 {
+        let (held, failures) = Stopped::knowing(&[other.pid()], LIMIT, Purpose::Rehearsal, &mut Waits::default());
+        assert_eq!(failures, []);
+        let standing = &held.get(other.pid()).unwrap().threads;
+        let mut told: Vec<u32> = standing.iter().map(|thread| thread.id).collect();
+        told.sort_unstable();
+        let mut listed = other.threads();
+        listed.sort_unstable();
+        assert_eq!(told, listed);
+        assert!(standing.iter().all(|thread| thread.registers.stack_pointer() != 0));
+        // Those that run stand.
+        let states: Vec<char> = listed.iter().map(|id| status(*id).unwrap().state).collect();
+        assert!(states.iter().filter(|state| **state == 't').count() >= SPINNING, "{states:?}");
+    }
+    interrupted(&mut other, 0);
+    drop(stopped(&other));
+    // A digit for each.
+    interrupted(&mut other, 1111);
+    drop(stopped(&other));
+    interrupted(&mut other, 2222);
+}
+
+#[test]
+fn nothing_stands_for_a_thread_that_cannot_be_stopped() {
+    let other = Other::new("child");
+    let end = Instant::now() + LIMIT;
+    let waits = |id: &u32| status(*id).is_some_and(|found| found.state == 'D');
+    while !other.threads().iter().any(waits) && Instant::now() < end {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let waiting: Vec<u32> = other.threads().into_iter().filter(waits).collect();
+    let [thread] = waiting[..] else { panic!("{waiting:?}") };
+    let beside = Other::new("spin");
+    let (pid, over) = (other.pid(), AtomicBool::new(false));
+    let mut known = Waits::default();
+    std::thread::scope(|scope| {
+        let traced = scope.spawn(|| {
+            let mut traced = 0;
+            while !over.load(Ordering::Relaxed) {
+                traced += usize::from(status(pid).is_some_and(|found| found.tracer != 0));
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            traced
+        });
+        for (round, longest) in [(0, 4000), (1, 500), (2, 500)] {
+            let begun = Instant::now();
+            let (held, failures) = Stopped::knowing(&[pid, beside.pid()], LIMIT, Purpose::Reading, &mut known);
+            let took = begun.elapsed();
+            let [(failed, StopError::Uninterruptible { thread: told, .. })] = failures[..] else {
+                panic!("{failures:?}")
+            };
+            assert_eq!((failed, told), (pid, thread));
+            assert_eq!(beside.state(), 't', "the other one is read");
+            drop(held);
+            assert!(took < Duration::from_millis(longest), "round {round}: {took:?}");
+        }
+        over.store(true, Ordering::Relaxed);
+        assert_eq!(traced.join().unwrap(), 0, "it is not traced at any time");
+    });
 }

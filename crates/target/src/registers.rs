@@ -140,6 +140,13 @@ impl Registers {
         found.get(machine.stack_pointer()).is_some().then_some(found)
     }
 
+    /// These two alone: what is known of a thread that was not stopped.
+    pub fn of_place(machine: Machine, stack_pointer: u64, program_counter: u64) -> Self {
+        let mut values = vec![(machine.stack_pointer(), stack_pointer), (machine.program_counter(), program_counter)];
+        values.sort_unstable();
+        Self { machine, values, system_call: None }
+    }
+
     /// The machine whose they are.
     pub fn machine(&self) -> Machine {
         self.machine

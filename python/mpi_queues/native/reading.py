@@ -62,9 +62,8 @@ def read_all(
         # What is still read is not told any more.
         reading = reading.until_now()
     answers = reading.answers
-    unread = [
-        target for target in targets if target not in answers and all(one.target != target for one in reading.left)
-    ]
+    known = {*answers, *(one.target for one in reading.left)}
+    unread = [target for target in targets if target not in known]
     answers.update({target: Answer(target, error=late(target, request)) for target in unread})
     return [answers[target] for target in targets if target in answers], reading.left
 
@@ -103,15 +102,11 @@ class _Reading:
                     self.answers[target] = Answer(target, error=_with_the_rest(target, error))
                 else:
                     ready.append(target)
-        # One that does not stop before its device has answered would hold up all others.
-        waiting = [target for target in ready if processes.state(target.pid) == "D"]
-        together = [target for target in ready if target not in waiting]
-        for group in ([together] if together else []) + [[target] for target in waiting]:
-            # A plug-in has the whole time for each process.
-            asker.part(request.timeout * (1 + len(group) if _asks_a_plugin(request) else 1))
-            for target, result in _read_processes(group, request):
-                self._keep(target, result)
-                tell()
+        # A plug-in has the whole time for each process.
+        asker.part(request.timeout * (1 + len(ready) if _asks_a_plugin(request) else 1))
+        for target, result in _read_processes(ready, request) if ready else ():
+            self._keep(target, result)
+            tell()
         for target in self.targets:
             if isinstance(target, CoreTarget):
                 asker.part(request.timeout * (2 if _asks_a_plugin(request) else 1))
@@ -257,7 +252,7 @@ def _rehearse(
     fresh = [target.pid for target in group if not held.knows(target.pid)]
     if not fresh:
         return
-    held.stop(fresh, limit, deadline)
+    held.stop(fresh, limit, deadline, rehearsal=True)
     sessions: List[_native.Session] = []
     for pid in fresh:
         # What is wrong is told where it counts.
@@ -280,7 +275,7 @@ def _refusal(target: PidTarget, kind: str, text: str) -> UserError:
             return _with_the_rest(target, error)
         return _with_the_rest(target, UserError(f"{target.label}: {text}", help=advice.more_rights(), kind=kind))
     helps = {
-        "timeout": f"to see what the kernel waits for, type: cat /proc/{target.pid}/stack (as root)",
+        "timeout": f"to see what the kernel waits for, type: cat /proc/{target.pid}/task/*/stack (as root)",
         "traced": "detach that debugger first, or type in it: mpi queues",
     }
     return UserError(f"{target.label}: {text}", help=helps.get(kind, ""), kind=kind)

@@ -6,9 +6,11 @@ mod ptrace;
 mod stopped;
 mod threads;
 mod time;
+mod waiting;
 
 pub use held::release_everything;
 pub use memory::{Memory, Piece};
-pub use stopped::{Standing, StopError, Stopped};
+pub use stopped::{Purpose, Standing, StopError, Stopped};
 pub use threads::{Status, status};
 pub(crate) use time::processor_time;
+pub use waiting::Waits;

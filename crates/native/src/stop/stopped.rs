@@ -11,10 +11,12 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
 use target::processes;
+use target::registers::Registers;
 
 use super::held::Held;
 use super::ptrace::{self, Event};
 use super::threads;
+use super::waiting::{self, Waits};
 use crate::process::Thread;
 
 /// Between two looks at threads that do not stand yet. The first ones come soon: most stand within microseconds.
@@ -24,6 +26,19 @@ const SOON: u32 = 50;
 
 /// A process that was stopped before has stopped again within this time, or has no processor.
 const AGAIN_LIMIT: Duration = Duration::from_millis(500);
+
+/// A thread that goes into an uninterruptible wait just when it is to stop is waited for so long: all others stand meanwhile.
+const UNINTERRUPTIBLE_LIMIT: Duration = Duration::from_secs(1);
+
+/// What processes are stopped for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// They are read, or copied: every thread stands.
+    Reading,
+    /// To learn which memory will be wanted, of which nothing is told. Threads that wait in system calls which would fail with EINTR
+    /// are left alone, so that this happens to them once.
+    Rehearsal,
+}
 
 /// Why a process does not stand.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -49,6 +64,17 @@ pub enum StopError {
         /// The function of the kernel.
         waits_in: Option<String>,
     },
+    /// A thread is in a wait that nothing interrupts, and was not asked to stop.
+    #[error("its thread {thread} cannot be stopped: it has waited in the kernel for {seconds} s and more, for a disk or a file \
+        server perhaps{}", .waits_in.as_deref().map_or_else(String::new, |place| format!(" (in {place})")))]
+    Uninterruptible {
+        /// The thread.
+        thread: u32,
+        /// How long was waited.
+        seconds: u64,
+        /// The function of the kernel.
+        waits_in: Option<String>,
+    },
     /// A program of another kind of machine, such as one of 32 bits.
     #[error("it is a program of another kind of machine than mpi-queues")]
     OtherMachine,
@@ -64,7 +90,7 @@ impl StopError {
             Self::Gone => "gone",
             Self::Traced(_) => "traced",
             Self::Denied => "no_permission",
-            Self::NotInTime { .. } => "timeout",
+            Self::NotInTime { .. } | Self::Uninterruptible { .. } => "timeout",
             Self::OtherMachine => "other_machine",
             Self::Other(_) => "not_stopped",
         }
@@ -102,14 +128,34 @@ impl Stopped {
     /// Stops all threads of these processes, all processes together; `limit` is for all. Those that cannot be stopped run on, and
     /// are told with the reason.
     pub fn all(pids: &[u32], limit: Duration) -> (Self, Vec<(u32, StopError)>) {
-        let pids: Vec<u32> = pids.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
+        Self::knowing(pids, limit, Purpose::Reading, &mut Waits::default())
+    }
+
+    /// The same for a `purpose`. Those that are in uninterruptible waits run on: they are waited for before anything is stopped, but
+    /// where they are in the same one as when `waits` were noted.
+    pub fn knowing(
+        pids: &[u32],
+        limit: Duration,
+        purpose: Purpose,
+        waits: &mut Waits,
+    ) -> (Self, Vec<(u32, StopError)>) {
+        let pids: BTreeSet<u32> = pids.iter().copied().collect();
+        let mut pids: Vec<u32> = pids.into_iter().collect();
+        let unstoppable = waits.unstoppable(&pids, limit);
+        pids.retain(|pid| unstoppable.iter().all(|(one, _)| one != pid));
+        let (stopped, mut failures) = Self::these(&pids, limit, purpose);
+        failures.extend(unstoppable);
+        (stopped, failures)
+    }
+
+    fn these(pids: &[u32], limit: Duration, purpose: Purpose) -> (Self, Vec<(u32, StopError)>) {
         let (commands, orders) = channel();
         let (reply, answers) = channel();
         let (tell, told) = channel::<Outcome>();
         let held = Held::new(commands.clone());
-        let wanted = pids.clone();
+        let wanted = pids.to_vec();
         let tracer = std::thread::Builder::new().name("tracer".to_owned()).spawn(move || {
-            let mut tracer = Tracer::default();
+            let mut tracer = Tracer { purpose, held: BTreeMap::new() };
             let outcome = tracer.stop(&wanted, limit);
             if tell.send(outcome).is_ok() {
                 while let Ok(command) = orders.recv() {
@@ -172,17 +218,19 @@ impl Drop for Stopped {
 }
 
 /// What a thread is at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum State {
     /// It was asked to stop.
     Asked,
     Stands,
     /// It does, and did so before: a signal had stopped its process.
     StoodBefore,
+    /// It was not asked: it waits at this place.
+    LeftAlone(Registers),
 }
 
-#[derive(Default)]
 struct Tracer {
+    purpose: Purpose,
     /// By process and by thread.
     held: BTreeMap<u32, BTreeMap<u32, State>>,
 }
@@ -203,7 +251,7 @@ fn kernel(id: u32) -> libc::pid_t {
 
 impl Tracer {
     fn stop(&mut self, pids: &[u32], limit: Duration) -> Outcome {
-        let end = Instant::now() + limit;
+        let begun = Instant::now();
         let mut failures = Vec::new();
         for pid in pids {
             if let Err(error) = self.seize(*pid) {
@@ -231,9 +279,15 @@ impl Tracer {
             if waiting.is_empty() {
                 break;
             }
-            if Instant::now() > end {
-                failures.extend(waiting.iter().map(|pid| (*pid, self.late(*pid, limit))));
-                break;
+            if begun.elapsed() > UNINTERRUPTIBLE_LIMIT.min(limit) {
+                let all = begun.elapsed() > limit;
+                let late: Vec<(u32, StopError)> =
+                    waiting.iter().filter_map(|pid| Some((*pid, self.late(*pid, all, begun.elapsed())?))).collect();
+                for (pid, error) in late {
+                    self.release(pid);
+                    waiting.retain(|one| *one != pid);
+                    failures.push((pid, error));
+                }
             }
             std::thread::sleep(PAUSES[usize::from(rounds >= SOON)]);
             rounds += 1;
@@ -255,6 +309,13 @@ impl Tracer {
         let mut new = false;
         for thread in listed {
             if held.contains_key(&thread) {
+                continue;
+            }
+            if self.purpose == Purpose::Rehearsal
+                && let Some(place) = waiting::in_a_call_that_fails(thread)
+            {
+                held.insert(thread, State::LeftAlone(place));
+                new = true;
                 continue;
             }
             match ptrace::seize(kernel(thread)).and_then(|()| ptrace::interrupt(kernel(thread))) {
@@ -313,8 +374,12 @@ impl Tracer {
 
     fn standing(&self, pid: u32) -> Result<Standing, StopError> {
         let mut found = Vec::new();
-        for id in self.held.get(&pid).into_iter().flat_map(BTreeMap::keys) {
-            match ptrace::registers(kernel(*id)) {
+        for (id, state) in self.held.get(&pid).into_iter().flatten() {
+            let registers = match state {
+                State::LeftAlone(place) => Ok(place.clone()),
+                _ => ptrace::registers(kernel(*id)),
+            };
+            match registers {
                 Ok(registers) => found.push(Thread { id: *id, registers }),
                 // It was killed while it stood.
                 Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
@@ -329,18 +394,24 @@ impl Tracer {
         Ok(Standing { threads: found, at: SystemTime::now() })
     }
 
-    fn late(&self, pid: u32, limit: Duration) -> StopError {
-        let held = self.held.get(&pid);
-        let thread = held.and_then(|held| held.iter().find(|(_, state)| **state == State::Asked));
-        let thread = thread.map_or(pid, |(id, _)| *id);
+    /// Why a process is waited for no longer; `all`: for whatever reason, else only where a thread is in a wait that nothing
+    /// interrupts.
+    fn late(&self, pid: u32, all: bool, waited: Duration) -> Option<StopError> {
+        let held = self.held.get(&pid).into_iter().flatten();
+        let asked: Vec<u32> = held.filter(|(_, state)| **state == State::Asked).map(|(id, _)| *id).collect();
+        let any = asked.first().copied().unwrap_or(pid);
+        let thread = asked.into_iter().find(|thread| waiting::is_uninterruptible(*thread)).or(all.then_some(any))?;
         let waits_in = threads::status(thread).and_then(|status| status.waits_in);
-        StopError::NotInTime { thread, seconds: limit.as_secs().max(1), waits_in }
+        Some(StopError::NotInTime { thread, seconds: waited.as_secs().max(1), waits_in })
     }
 
     /// Lets go of all threads of a process that stand. The kernel lets go of the others when this thread of ours ends.
     fn release(&mut self, pid: u32) {
         let mut stood_before = false;
         for (thread, state) in self.held.remove(&pid).unwrap_or_default() {
+            if matches!(state, State::LeftAlone(_)) {
+                continue;
+            }
             if state == State::Asked {
                 // It may stand by now.
                 match ptrace::look(kernel(thread)) {

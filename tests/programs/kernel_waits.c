@@ -1,0 +1,109 @@
+/*
+ * Threads that wait in the kernel beside a main thread that sleeps. Argument: calls (four threads in calls which fail with EINTR when
+ * they are stopped: each counts how often, and the truth has these numbers), or child (rank 1 has a thread in an uninterruptible wait: the
+ * kernel has the parent of a child of vfork wait so).
+ */
+#define _GNU_SOURCE
+#include <mpi.h>
+
+#include <errno.h>
+#include <linux/aio_abi.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <time.h>
+#include <unistd.h>
+
+static volatile long counts[4];
+static int epoll_set, pair[2];
+static aio_context_t requests;
+
+static int wait_in(long which)
+{
+    struct epoll_event event;
+    struct io_event done;
+    struct timespec limit = {10000, 0};
+    sigset_t signals;
+    char byte;
+    switch (which) {
+    case 0:
+        return epoll_wait(epoll_set, &event, 1, -1);
+    case 1:
+        return (int)syscall(SYS_io_getevents, requests, 1, 1, &done, NULL);
+    case 2:
+        sigemptyset(&signals);
+        sigaddset(&signals, SIGUSR2);
+        return sigtimedwait(&signals, NULL, &limit);
+    default:
+        return (int)recv(pair[0], &byte, 1, 0);
+    }
+}
+
+static void *waits(void *which)
+{
+    while (wait_in((long)which) >= 0 || errno == EINTR)
+        counts[(long)which]++;
+    return NULL;
+}
+
+static void *waits_for_child(void *unused)
+{
+    if (syscall(SYS_clone, CLONE_VFORK | SIGCHLD, 0, 0, 0, 0) == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (;;)
+            pause();
+    }
+    return unused;
+}
+
+static void tell(int rank)
+{
+    char path[4096], temporary[4200];
+    const char *pattern = getenv("MPIQ_TRUTH"), *place = pattern ? strstr(pattern, "%d") : NULL;
+    FILE *file;
+    if (place == NULL)
+        _exit(2);
+    snprintf(path, sizeof path, "%.*s%d%s", (int)(place - pattern), pattern, rank, place + 2);
+    snprintf(temporary, sizeof temporary, "%s.tmp", path);
+    file = fopen(temporary, "w");
+    if (file == NULL)
+        _exit(3);
+    fprintf(file, "{\"rank\":%d,\"pid\":%d,\"interrupted\":[%ld,%ld,%ld,%ld]}\n", rank, (int)getpid(), counts[0], counts[1],
+            counts[2], counts[3]);
+    fclose(file);
+    rename(temporary, path);
+}
+
+int main(int argc, char **argv)
+{
+    struct timeval limit = {10000, 0};
+    pthread_t thread;
+    int rank, provided;
+    time_t end = time(NULL) + 1800;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (argc != 2)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    epoll_set = epoll_create1(0);
+    syscall(SYS_io_setup, 1, &requests);
+    socketpair(AF_UNIX, SOCK_STREAM, 0, pair);
+    setsockopt(pair[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    if (strcmp(argv[1], "calls") == 0)
+        for (long which = 0; which < 4; which++)
+            pthread_create(&thread, NULL, waits, (void *)which);
+    else if (rank == 1)
+        pthread_create(&thread, NULL, waits_for_child, NULL);
+    usleep(100000);
+    while (time(NULL) < end) {
+        tell(rank);
+        usleep(20000);
+    }
+    return 0;
+}
