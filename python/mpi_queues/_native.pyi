@@ -142,9 +142,7 @@ class LiveProcesses:
     def __new__(cls, *, layouts: Union[str, os.PathLike[str], None] = None) -> LiveProcesses:
         """``layouts`` as of :class:`Session`."""
 
-    def stop(
-        self, pids: Sequence[int], timeout: float, deadline: Optional[float], *, rehearsal: bool = False
-    ) -> None:
+    def stop(self, pids: Sequence[int], timeout: float, deadline: Optional[float], *, rehearsal: bool = False) -> None:
         """Stops these together, within ``timeout`` seconds, until they are let go or this is gone. Those that cannot be stopped
         run on. They are to be read until ``deadline`` (``time.monotonic``). Others that stood go on.
 

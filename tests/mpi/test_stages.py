@@ -4,6 +4,8 @@ wrote down when MPI_Finalize returned, if that did."""
 from __future__ import annotations
 
 import json
+import os
+import signal
 from pathlib import Path
 from typing import Any, Callable, Dict, Optional
 
@@ -104,3 +106,21 @@ def test_a_rank_of_mpich_after_mpi_finalize(mpich_build: MpiBuild, start_job: St
     else:
         assert _told(job) == "finalized"
         _assert_finalized(job, found[1])
+
+
+def test_ranks_that_a_signal_has_stopped_are_told_with_what_to_type(debian_mpi: MpiBuild, start_job: StartJob) -> None:
+    job = start_job(debian_mpi, "truth_modes", ranks=3)
+    for pid in job.pids:
+        os.kill(pid, signal.SIGSTOP)
+        processes.wait_until(lambda pid=pid: processes.state(pid) == "T", "the rank to stop")
+    for options in (["--once"], []):
+        result = cli.mpi_queues("diagnose", "--job", str(job.launcher_pid), "--format", "json", *options)
+        verdict = json.loads(result.out)["verdict"]
+        pids = " ".join(str(pid) for pid in job.pids)
+        assert verdict["state"] == "unknown", str(result)
+        assert verdict["headline"].endswith(f"ranks 0-2 are stopped by a signal and go on after: kill -CONT {pids}.")
+    for pid in job.pids:
+        os.kill(pid, signal.SIGCONT)
+    job.assert_running()
+    again = cli.mpi_queues("diagnose", "--job", str(job.launcher_pid))
+    assert "stopped by a signal" not in again.out

@@ -35,9 +35,9 @@ class MadeUpProc:
         users: Sequence[int] = (0, 0, 0),
         threads: Optional[Mapping[int, str]] = None,
     ) -> int:
-        """A process; ``maps`` are paths that it executes code of, ``users`` its real, effective and saved one, ``threads``
-        the letters of its other threads by their numbers: where its main thread has ended, what it has is listed under
-        theirs alone. Returns its id."""
+        """A process; ``maps`` are paths that it executes code of, ``users`` its real, effective and saved one,
+        ``threads`` the letters of its other threads by their numbers: where its main thread has ended, what it has is
+        listed under theirs alone. Returns its id."""
         place = self.root / str(pid)
         place.mkdir(parents=True)
         self._ticks += 1

@@ -40,7 +40,10 @@ ctypes.CDLL(None).pthread_exit(None)
 
 def test_a_process_without_its_main_thread_lives_until_its_others_have_ended() -> None:
     with subprocess.Popen(
-        [sys.executable, "-c", WITHOUT_MAIN], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env={**os.environ, "A": "b"}
+        [sys.executable, "-c", WITHOUT_MAIN],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "A": "b"},
     ) as child:
         pid = child.pid
         assert child.stdout is not None and child.stdin is not None and child.stdout.readline() == b"ready\n"

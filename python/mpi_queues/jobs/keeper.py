@@ -117,9 +117,7 @@ def end_members(
         members = _members(directory)
         seen.update(_start_times(members))
         left = [
-            pid
-            for pid, start in seen.items()
-            if not processes.has_ended(pid) and processes.start_time(pid) == start
+            pid for pid, start in seen.items() if not processes.has_ended(pid) and processes.start_time(pid) == start
         ]
         if not left or time.monotonic() > deadline:
             # One that has ended since.

@@ -40,7 +40,8 @@ class Process:
     letter: str
     #: When it started, in clock ticks since the machine did.
     started: int
-    #: The other thread by which it lives, where its main thread has ended: under that ``/proc`` has its memory and files.
+    #: The other thread by which it lives, where its main thread has ended: under that ``/proc`` has its memory and
+    #: files.
     thread: Optional[int] = None
 
     @property

@@ -53,8 +53,8 @@ def status_fields(text: str) -> Dict[str, str]:
 
 
 def state(pid: int) -> str:
-    """The state letter of a process: R, S, D, T, t of a thread by which it lives, Z or X where all have ended; empty where
-    there is none."""
+    """The state letter of a process: R, S, D, T, t of a thread by which it lives, Z or X where all have ended; empty
+    where there is none."""
     living = _native.living(pid)
     return living[1] if living is not None else status(pid).get("State", "")[:1]
 
