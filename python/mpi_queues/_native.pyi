@@ -334,7 +334,7 @@ class Session:
         is searched for. ``timeout`` is the time limit of a plug-in in seconds. ``queues=False`` lists communicators only. ``handles`` are kinds whose objects are read as well (``comm``, ``win``, …). With ``stacks`` the frames of all threads are in ``Process.stacks``. ``wrappers`` names libraries and functions that wrap MPI for the application.
 
         Raises NativeError, kinds: ``not_mpi``, ``unsupported_mpi``, ``not_initialized``, ``finalized``, ``no_layout``,
-        ``no_plugin``, ``plugin_refused``, ``plugin_failed``, ``gone``, ``fault``.
+        ``no_symbols``, ``no_plugin``, ``plugin_refused``, ``plugin_failed``, ``gone``, ``fault``.
         """
 
     def outline(self, *, stacks: bool = False, wrappers: Sequence[str] = ...) -> Optional[Snapshot]:

@@ -164,6 +164,29 @@ def test_a_library_that_was_deleted_or_replaced(build: builds.MpiBuild, tmp_path
         stuck.job.end()
 
 
+def test_what_runs_and_cannot_be_had_is_named_and_a_debugger_reads_it(
+    debian_mpich: builds.MpiBuild, tmp_path: Path
+) -> None:
+    private = tmp_path / "lib"
+    private.mkdir()
+    source, _ = _source(tmp_path, "probe", RECEIVE, 0)
+    original = _library(_compiled(debian_mpich, source, tmp_path / "probe"), "libmpi")
+    copy = private / original.name
+    shutil.copy(original, copy)
+    stuck = Stuck(debian_mpich, tmp_path, {"LD_LIBRARY_PATH": str(private)})
+    try:
+        copy.unlink()
+        before = WITHOUT_LINKS if os.geteuid() == 0 else []
+        named = f"the symbols of {copy} cannot be read (No such file or directory"
+        for via, reads in (("auto", True), ("native", False)):
+            said = subprocess.run([*before, *_command(stuck, via)], capture_output=True, text=True)
+            assert named in said.stderr, said
+            assert ("Deadlock" in said.stdout and f"solver.c:{stuck.line}" in said.stdout) == reads, said
+            assert ("reads it" in said.stderr) == reads, said
+    finally:
+        stuck.job.end()
+
+
 def _command(stuck: Stuck, via: str) -> List[str]:
     command = mpi_queues("--version").command[:1]
     return [*command, "diagnose", "--job", str(stuck.job.launcher_pid), "--via", via]

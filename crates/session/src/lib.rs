@@ -35,6 +35,7 @@ use std::rc::Rc;
 use layouts::ProfileError;
 use model::{Capability, Process, Source, SourceKind, Stage};
 use readers::{Lifetime, ReaderError};
+use target::files::is_root;
 use target::{Limits, Metered, Target, TargetError};
 
 /// Why a process could not be read at all.
@@ -136,6 +137,8 @@ impl SessionError {
             Self::Reader(ReaderError::Target(error)) | Self::Target(error) if error.is_not_recorded() => "not_recorded",
             Self::Reader(ReaderError::Target(TargetError::NotInCore { .. }))
             | Self::Target(TargetError::NotInCore { .. }) => "not_in_core",
+            Self::Reader(ReaderError::Target(TargetError::NoSymbols { .. }))
+            | Self::Target(TargetError::NoSymbols { .. }) => "no_symbols",
             Self::NoHandle { .. } => "no_handle",
             Self::NoPlugin(_) => "no_plugin",
             Self::NoRecorder | Self::Record(_) => "no_recorder",
@@ -172,6 +175,12 @@ impl SessionError {
                 "make one from this MPI's debug information: `mpi-queues layouts make --help`"
             }
             Self::NoRecorder => "start the job with it: `mpi-queues run -- mpirun ...`; or leave out the source",
+            Self::Reader(ReaderError::Target(TargetError::NoSymbols { .. }))
+            | Self::Target(TargetError::NoSymbols { .. })
+                if !is_root() =>
+            {
+                "of a file that was deleted or replaced while it runs root can read what runs: type the command with sudo"
+            }
             Self::NoHandle { .. } => "without a value all objects of that kind are listed",
             Self::NoPlugin(_) => {
                 "the built-in reader needs none: leave out the source; or name one: `mpi plugin load PATH`"

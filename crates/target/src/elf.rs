@@ -429,10 +429,18 @@ impl ElfSymbols {
     /// Whether the files of the executable and of all MPI libraries are at hand, so that a symbol that is not found does
     /// not exist.
     pub fn is_complete(&self, target: &(impl Target + ?Sized)) -> bool {
-        !self.images.is_empty()
-            && (0..self.images.len())
-                .filter(|&index| self.images[index].is_executable || is_mpi_image(&self.images[index]))
-                .all(|index| self.file(index, target).is_ok())
+        !self.images.is_empty() && self.missing(target).is_none()
+    }
+
+    /// The first of these files that is not at hand, as the target names it, and why.
+    pub fn missing(&self, target: &(impl Target + ?Sized)) -> Option<(&str, String)> {
+        self.numbers(|image| image.is_executable || is_mpi_image(image)).into_iter().find_map(|index| {
+            let why = match self.file(index, target).err()? {
+                TargetError::File { reason, .. } => reason.clone(),
+                other => other.to_string(),
+            };
+            Some((self.images[index].path.as_str(), why))
+        })
     }
 
     /// The executable, then the MPI's own images, then all others; the others only where no image looks like a part of an

@@ -90,6 +90,16 @@ pub enum TargetError {
         /// What was to be read.
         path: String,
     },
+    /// A file that a live process runs cannot be had, so that what it defines is not known.
+    #[error("the symbols of {path} cannot be read ({why}), so whether the process has {symbol} is not known")]
+    NoSymbols {
+        /// The file, as the process names it.
+        path: String,
+        /// What is wrong with it.
+        why: String,
+        /// What was asked for.
+        symbol: String,
+    },
     /// An executable or library file could not be used.
     #[error("cannot use the file {path}: {reason}")]
     File {

@@ -230,10 +230,11 @@ impl Target for LiveProcess {
         match elf.lookup(name, self) {
             Some(found) => Ok(Some(found)),
             None if elf.is_complete(self) => Ok(None),
-            None => Err(TargetError::File {
-                path: self.executable.clone(),
-                reason: format!("its symbols cannot be read, so whether it has {name} is not known"),
-            }),
+            None => {
+                let (path, why) =
+                    elf.missing(self).unwrap_or((self.executable.as_str(), "nothing is loaded yet".to_owned()));
+                Err(TargetError::NoSymbols { path: path.to_owned(), why, symbol: name.to_owned() })
+            }
         }
     }
 

@@ -26,7 +26,7 @@ from . import worker
 #: All threads stand within so many seconds, or something holds one of them in the kernel.
 _STOP_LIMIT = 5.0
 #: Kinds of errors of what a debugger may be able to read.
-_FOR_A_DEBUGGER = frozenset(("other_machine",))
+_FOR_A_DEBUGGER = frozenset(("other_machine", "no_symbols"))
 
 
 @dataclass

@@ -185,6 +185,11 @@ fn files_that_are_missing_cut_or_no_elf_are_errors() {
     let symbols = ElfSymbols::new(vec![named("linux-vdso.so.1"), named("/no/such/file")], roots());
     assert!(symbols.file(0, &myself()).is_err() && symbols.file(1, &myself()).is_err());
     assert_eq!((symbols.lookup("getpid", &myself()), symbols.is_complete(&myself())), (None, false));
+    let (path, why) = symbols.missing(&myself()).unwrap();
+    assert_eq!((path, why.as_str()), ("linux-vdso.so.1", "it has no file"));
+    let symbols = ElfSymbols::new(vec![image.clone(), named("/no/such/file")], roots());
+    let (path, why) = symbols.missing(&myself()).unwrap();
+    assert!(path == "/no/such/file" && why.contains("No such file"), "{path}: {why}");
     assert!(!ElfSymbols::new(Vec::new(), roots()).is_complete(&myself()));
 }
 
