@@ -138,7 +138,12 @@ impl Stack {
         let application =
             |frame: &&Frame| if told { frame.application == Some(true) } else { !of_the_c_library(frame) };
         let own = || self.frames.iter().enumerate().filter(|(_, frame)| application(frame));
-        let own = own().find(|(_, frame)| frame.file.is_some()).or_else(|| own().find(|_| told));
+        let begins = |frame: &Frame| frame.function.as_deref().is_some_and(|name| BEGINNINGS.contains(&name));
+        // Of one that waits and has no source line the function that it began with says most.
+        let waits = self.main == Some(false) && self.system_call.as_ref().is_some_and(|call| call.waits);
+        let begun = || own().filter(|(_, frame)| told && waits && !begins(frame)).last();
+        let with_file = own().find(|(_, frame)| frame.file.is_some());
+        let own = with_file.or_else(begun).or_else(|| own().find(|_| told));
         let above = own.map_or(self.frames.as_slice(), |(at, _)| self.frames.get(..at).unwrap_or_default());
         let own = own.map(|(_, frame)| frame);
         // Which frames are in no file at all was not told before images were.
@@ -165,6 +170,9 @@ impl Stack {
         self.frames.iter().rev().filter_map(|frame| frame.image.as_deref()).find(starts).filter(|_| self.complete)
     }
 }
+
+/// With what a thread begins in the C library, which is in a static program's own file.
+const BEGINNINGS: [&str; 5] = ["clone3", "__clone3", "clone", "__clone", "start_thread"];
 
 /// Whether a file is the C library, what it kept threads in before glibc 2.34, or the dynamic linker: glibc's and musl's.
 fn is_c_library(path: &str) -> bool {

@@ -22,6 +22,8 @@ pub fn whose(thread: &Outside) -> Whose {
     let seen = thread.complete != Some(false);
     let main = thread.main.unwrap_or(thread.thread == 1);
     match (main, thread.application) {
+        // In a static program the files of the libraries are the program's.
+        (false, Some(true)) if seen && of_static_library(thread) => Whose::Library,
         // A stack that was not seen to its end may have an MPI function further out.
         (true, _) | (_, Some(true)) => {
             if seen {
@@ -53,6 +55,12 @@ fn by_names(thread: &Outside) -> Whose {
         (false, Some(false)) => Whose::Unknown,
         (false, _) => Whose::Application,
     }
+}
+
+/// Whether a thread of a program's own file began with a function of the libraries', and merely waits.
+fn of_static_library(thread: &Outside) -> bool {
+    let began = thread.caller.as_deref().is_some_and(|caller| HELPERS.contains(&caller));
+    began && thread.file.is_none() && waits(thread)
 }
 
 /// Functions in which threads of MPI libraries, of UCX, of PMIx and of accelerators wait for their work.

@@ -259,3 +259,23 @@ fn what_was_not_read_leaves_the_verdict_open() {
         assert!(!verdict.headline.contains("Nobody"), "{verdict:?}");
     }
 }
+
+#[test]
+fn in_a_static_program_a_helper_of_a_library_is_none_of_the_application() {
+    let own = |names: &[&str]| {
+        let mut frames = frames(PROGRAM, names);
+        frames.iter_mut().for_each(|frame| (frame.file, frame.line) = (None, None));
+        frames
+    };
+    let helper = ["epoll_wait", "ucs_event_set_wait", "ucs_async_thread_func", "start_thread", "clone3"];
+    let waits = told(&thread(2, &[own(&helper)], waiting("epoll_wait")));
+    assert_eq!((waits.caller.as_deref(), whose(&waits)), (Some("ucs_async_thread_func"), Whose::Library));
+    // One that runs does something, and others may be the application's.
+    assert_eq!(whose(&told(&thread(2, &[own(&helper)], RUNS))), Whose::Application);
+    let other = ["epoll_wait", "wait_for_orders", "serve", "start_thread", "clone3"];
+    let other = told(&thread(2, &[own(&other)], waiting("epoll_wait")));
+    assert_eq!((other.caller.as_deref(), whose(&other)), (Some("serve"), Whose::Application));
+    let with_lines = frames(PROGRAM, &["ucs_async_thread_func"]);
+    let with_lines = told(&thread(2, &[own(&["epoll_wait"]), with_lines], waiting("epoll_wait")));
+    assert_eq!(whose(&with_lines), Whose::Application);
+}
