@@ -153,19 +153,19 @@ def test_what_is_read_through_gdb_is_read_so(job: Job) -> None:
 
 
 def _interrupted(job: Job) -> List[List[int]]:
-    """How often calls of each rank have failed with EINTR, when that changes no more."""
+    """How often calls of each rank have failed with EINTR. Nothing of them runs but to tell that."""
 
-    def told() -> List[List[int]]:
-        texts = [pathlib.Path(job.directory, f"truth.{rank}.json").read_text() for rank in range(2)]
-        return [json.loads(text)["interrupted"] for text in texts]
+    def told(rank: int) -> Dict[str, Any]:
+        found: Dict[str, Any] = json.loads(pathlib.Path(job.directory, f"truth.{rank}.json").read_text())
+        return found
 
-    last = told()
-    while True:
-        # It is written fifty times a second.
-        time.sleep(0.5)
-        before, last = last, told()
-        if last == before:
-            return last
+    # A thread whose call was interrupted has begun it anew.
+    time.sleep(0.5)
+    before = [told(rank)["asked"] for rank in range(2)]
+    for pid in job.pids:
+        os.kill(pid, signal.SIGUSR1)
+    processes.wait_until(lambda: all(told(rank)["asked"] > before[rank] for rank in range(2)), "the ranks to tell")
+    return [told(rank)["interrupted"] for rank in range(2)]
 
 
 def test_a_look_interrupts_a_call_that_waits_once(debian_mpi: MpiBuild) -> None:

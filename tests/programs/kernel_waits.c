@@ -1,5 +1,5 @@
 /*
- * Threads that wait in the kernel beside a main thread that sleeps. Argument: calls (four threads in calls which fail with EINTR when
+ * Threads that wait in the kernel beside a main thread that does so, too, and writes its truth anew for each SIGUSR1. Argument: calls (four threads in calls which fail with EINTR when
  * they are stopped: each counts how often, and the truth has these numbers), or child (rank 1 has a thread in an uninterruptible wait: the
  * kernel has the parent of a child of vfork wait so).
  */
@@ -18,10 +18,10 @@
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 
 static volatile long counts[4];
+static volatile sig_atomic_t asked;
 static int epoll_set, pair[2];
 static aio_context_t requests;
 
@@ -63,6 +63,12 @@ static void *waits_for_child(void *unused)
     return unused;
 }
 
+static void ask(int number)
+{
+    (void)number;
+    asked++;
+}
+
 static void tell(int rank)
 {
     char path[4096], temporary[4200];
@@ -75,8 +81,8 @@ static void tell(int rank)
     file = fopen(temporary, "w");
     if (file == NULL)
         _exit(3);
-    fprintf(file, "{\"rank\":%d,\"pid\":%d,\"interrupted\":[%ld,%ld,%ld,%ld]}\n", rank, (int)getpid(), counts[0], counts[1],
-            counts[2], counts[3]);
+    fprintf(file, "{\"rank\":%d,\"pid\":%d,\"asked\":%d,\"interrupted\":[%ld,%ld,%ld,%ld]}\n", rank, (int)getpid(),
+            (int)asked, counts[0], counts[1], counts[2], counts[3]);
     fclose(file);
     rename(temporary, path);
 }
@@ -85,8 +91,14 @@ int main(int argc, char **argv)
 {
     struct timeval limit = {10000, 0};
     pthread_t thread;
+    sigset_t signals, before;
     int rank, provided;
-    time_t end = time(NULL) + 1800;
+    alarm(1800);
+    signal(SIGUSR1, ask);
+    /* The other threads leave it to this one. */
+    sigemptyset(&signals);
+    sigaddset(&signals, SIGUSR1);
+    pthread_sigmask(SIG_BLOCK, &signals, &before);
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (argc != 2)
@@ -101,9 +113,8 @@ int main(int argc, char **argv)
     else if (rank == 1)
         pthread_create(&thread, NULL, waits_for_child, NULL);
     usleep(100000);
-    while (time(NULL) < end) {
+    for (;;) {
         tell(rank);
-        usleep(20000);
+        sigsuspend(&before);
     }
-    return 0;
 }

@@ -59,10 +59,11 @@ def thread_states(pid: int) -> str:
 
 
 def assert_running(pid: int) -> None:
-    """The process lives, runs (or sleeps of its own will) and nobody traces it."""
-    assert state(pid) in ("R", "S", "D"), f"process {pid} is in state {state(pid)}"
+    """The process lives, runs (or sleeps of its own will) and nobody traces it. Its main thread may have ended."""
+    assert identity(pid) is not None, f"there is no process {pid}"
+    living = set(thread_states(pid)) - {"Z", "X"}
+    assert living and living <= {"R", "S", "D"}, f"threads of process {pid} are in the states {living}"
     assert tracer(pid) == 0, f"process {pid} is still traced by {tracer(pid)}"
-    assert not set(thread_states(pid)) & set("Tt"), f"threads of {pid} are stopped: {thread_states(pid)}"
 
 
 def children(pid: int) -> List[int]:
