@@ -55,7 +55,7 @@ pub fn not_stopped(pid: u32, error: &StopError) -> Failure {
             Ok(()) => Failure::new(&text, more_rights()),
         },
         StopError::NotInTime { .. } | StopError::Uninterruptible { .. } => {
-            let help = format!("to see what the kernel waits for, type: cat /proc/{pid}/stack (as root)");
+            let help = format!("to see what the kernel waits for, type: cat /proc/{pid}/task/*/stack (as root)");
             Failure::new(&text, help)
         }
         StopError::OtherMachine => {

@@ -141,7 +141,7 @@ impl Stack {
         let begins = |frame: &Frame| frame.function.as_deref().is_some_and(|name| BEGINNINGS.contains(&name));
         // Of one that waits and has no source line the function that it began with says most.
         let waits = self.main == Some(false) && self.system_call.as_ref().is_some_and(|call| call.waits);
-        let begun = || own().filter(|(_, frame)| told && waits && !begins(frame)).last();
+        let begun = || own().rfind(|(_, frame)| told && waits && !begins(frame));
         let with_file = own().find(|(_, frame)| frame.file.is_some());
         let own = with_file.or_else(begun).or_else(|| own().find(|_| told));
         let above = own.map_or(self.frames.as_slice(), |(at, _)| self.frames.get(..at).unwrap_or_default());

@@ -79,8 +79,11 @@ mod tests {
 
     use super::*;
 
+    /// Threads by their letters.
+    type Letters<'a> = &'a [(u32, char)];
+
     /// A `/proc` with one process, whose main thread is first, by their letters.
-    fn made_up(name: &str, letters: &[(u32, char)]) -> PathBuf {
+    fn made_up(name: &str, letters: Letters<'_>) -> PathBuf {
         let proc = std::env::temp_dir().join(format!("mpi-queues-{name}-{}", std::process::id()));
         let _ = fs::remove_dir_all(&proc);
         let pid = letters[0].0;
@@ -98,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_process_lives_as_long_as_one_of_its_threads() {
-        let cases: [(&str, &[(u32, char)], Option<Living>); 6] = [
+        let cases: [(&str, Letters<'_>, Option<Living>); 6] = [
             ("main", &[(7, 'S'), (8, 'R')], Some(Living { thread: 7, state: 'S' })),
             ("others", &[(7, 'Z'), (9, 'D'), (8, 'Z')], Some(Living { thread: 9, state: 'D' })),
             ("first", &[(7, 'Z'), (10, 'S'), (9, 'T')], Some(Living { thread: 9, state: 'T' })),

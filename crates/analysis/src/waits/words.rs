@@ -26,7 +26,9 @@ impl Waits<'_> {
                     break;
                 }
             }
-            return Some(words::list(&told, if thread.wait_kind == WaitKind::WaitAny { "or" } else { "and" }));
+            // Which of them it is given is not always known.
+            let any = thread.wait_kind == WaitKind::WaitAny || matches!(thread.need, Need::Unclear(_));
+            return Some(words::list(&told, if any { "or" } else { "and" }));
         }
         if thread.wait_kind == WaitKind::Epoch {
             let mut named = Vec::new();

@@ -446,3 +446,18 @@ fn who_finalizes_without_a_frame_of_mpi_finalize_has_finished() {
     let (findings, _) = twice(&snapshot);
     assert_eq!((findings[0].kind, findings[0].certain), (FindingKind::FinishedRank, true), "{findings:?}");
 }
+
+#[test]
+fn of_a_wait_whose_request_is_not_known_the_operations_are_alternatives() {
+    let mut snapshot = job(2);
+    for (rank, from) in [(0, 1), (1, 0)] {
+        call(&mut snapshot, rank, "MPI_Wait", 10);
+        receive(&mut snapshot, rank, Some(from), 5);
+        receive(&mut snapshot, rank, Some(from), 6);
+    }
+    counted(&mut snapshot);
+    let (findings, _) = diagnose(&snapshot, None);
+    let told = findings.iter().flat_map(|finding| &finding.calls).find_map(|call| call.waits_for.as_deref());
+    let expected = "rank 1 to send tag 5 on MPI_COMM_WORLD or rank 1 to send tag 6 on MPI_COMM_WORLD";
+    assert_eq!(told, Some(expected), "{findings:?}");
+}
