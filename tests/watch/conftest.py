@@ -42,7 +42,7 @@ def started(place: Place) -> Iterator[Started]:
     for run in runs:
         run.kill()
         run.wait()
-        for stream in (run.stdout, run.stderr):
+        for stream in (run.stdin, run.stdout, run.stderr):
             if stream is not None:
                 stream.close()
 

@@ -1,7 +1,7 @@
 """Runs a command in the foreground of the terminal that is standard input, as a shell does, and tells what becomes of
 it.
 
-Lines on the descriptor that is named first: ``pid N``, ``stopped``, ``exited N``, ``killed N``. A byte that comes on
+Lines on the descriptor that is named first: ``pid N``, ``stopped N``, ``exited N``, ``killed N``. A byte that comes on
 the second one lets a command that has stopped go on, again in the foreground.
 """
 
@@ -31,7 +31,7 @@ def main() -> None:
         if not os.WIFSTOPPED(status):
             break
         os.tcsetpgrp(0, os.getpgrp())
-        os.write(told, b"stopped\n")
+        os.write(told, b"stopped %d\n" % os.WSTOPSIG(status))
         os.read(heard, 1)
         os.tcsetpgrp(0, os.getpgid(pid))
         os.killpg(os.getpgid(pid), signal.SIGCONT)

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Dict, List, Tuple
+from typing import Dict, List, Optional, Tuple
 
 import pytest
 from support import processes
@@ -18,6 +18,9 @@ from support.builds import MpiBuild
 from support.paths import MPI_QUEUES
 from support.starters import Place
 from support.watched import GUARD, Compiled, Started
+
+#: A command that was started, and the process id of its launcher.
+Running = Tuple["subprocess.Popen[str]", int]
 
 #: With the recorder alone, and with a watch beside the job, which stands between.
 WAYS = ("recorder", "watch", "both")
@@ -148,6 +151,73 @@ def test_who_is_killed_takes_the_launcher_along(
     processes.wait_until(lambda: processes.state(launcher) in (None, "Z"), "the end of the launcher")
 
 
+def _with_launcher(started: Started, command: List[str], environment: Dict[str, str], directory: Path) -> Running:
+    """``run --watch`` over a command whose first word prints its own process id as the first line."""
+    options = run_options("watch", "", directory)
+    run = started([*options, *command], environment, stdin=subprocess.PIPE, start_new_session=True)
+    assert run.stdout is not None
+    return run, int(run.stdout.readline())
+
+
+def test_a_launcher_that_is_stopped_and_let_go_on_alone(
+    started: Started, environment: Dict[str, str], tmp_path: Path
+) -> None:
+    """Somebody sends both to the launcher's pid, as who suspends a job by hand."""
+    command = ["bash", "-c", "echo $$; read line; echo read $line; exit 5"]
+    run, launcher = _with_launcher(started, command, environment, tmp_path)
+    for _ in range(3):
+        os.kill(launcher, signal.SIGSTOP)
+        processes.wait_until(lambda: processes.state(run.pid) == "T", "the command to stop as its launcher")
+        assert processes.state(launcher) == "T"
+        os.kill(launcher, signal.SIGCONT)
+        processes.wait_until(lambda: processes.state(run.pid) not in ("T", None), "the command to go on")
+        # Who has let it go on is gone, and what it has ended.
+        processes.wait_until(lambda: len(processes.descendants(run.pid)) == 1, "the launcher alone to be left")
+    assert (run.communicate("a line\n", timeout=GUARD)[0], run.returncode) == ("read a line\n", 5)
+
+
+def test_a_launcher_that_ends_while_it_is_stopped(
+    started: Started, environment: Dict[str, str], tmp_path: Path
+) -> None:
+    run, launcher = _with_launcher(started, ["bash", "-c", "echo $$; read line"], environment, tmp_path)
+    os.kill(launcher, signal.SIGSTOP)
+    processes.wait_until(lambda: processes.state(run.pid) == "T", "the command to stop as its launcher")
+    os.kill(launcher, signal.SIGKILL)
+    run.communicate(timeout=GUARD)
+    assert run.returncode == -signal.SIGKILL
+
+
+def test_who_is_killed_while_all_stands_leaves_nobody(
+    place: Place, started: Started, environment: Dict[str, str], tmp_path: Path
+) -> None:
+    run, launcher = _with_launcher(started, ["bash", "-c", "echo $$; read line"], environment, tmp_path)
+    os.kill(launcher, signal.SIGSTOP)
+    processes.wait_until(lambda: processes.state(run.pid) == "T", "the command to stop as its launcher")
+    below = [one.pid for one in processes.descendants(run.pid) if processes.state(one.pid) != "Z"]
+    assert len(below) == 2
+    run.kill()
+    run.wait()
+    processes.wait_until(lambda: all(processes.state(pid) in (None, "Z") for pid in below), "both to end")
+
+
+def test_an_mpirun_that_is_stopped_and_let_go_on_alone(
+    build: MpiBuild, program: Compiled, started: Started, environment: Dict[str, str], tmp_path: Path
+) -> None:
+    mpirun = [str(build.mpirun), "-n", "2", str(program("status", build)), "reads"]
+    command = ["bash", "-c", 'echo $$; exec "$@"', "bash", *mpirun]
+    run, launcher = _with_launcher(started, command, environment, tmp_path)
+    assert run.stdout is not None
+    # Lines of two ranks may stand in one.
+    text = ""
+    while text.count("nothing\n") < 2 or text.count("ready") < 2:
+        text += run.stdout.read(1)
+    os.kill(launcher, signal.SIGSTOP)
+    processes.wait_until(lambda: processes.state(run.pid) == "T", "the command to stop as its launcher")
+    os.kill(launcher, signal.SIGCONT)
+    out, error = run.communicate("a line\n", timeout=GUARD)
+    assert (run.returncode, "read a line" in out) == (0, True), error
+
+
 class Terminal:
     """A terminal, and a command in its foreground."""
 
@@ -190,9 +260,20 @@ class Terminal:
         os.close(self.master)
 
 
+def _group(pid: int) -> Optional[int]:
+    try:
+        return os.getpgid(pid)
+    except ProcessLookupError:
+        return None
+
+
 def _all_stand(pid: int) -> bool:
-    """A sleep that has just ended is waited for by nobody as long as its shell stands."""
-    return all(processes.state(one.pid) in ("T", "Z", None) for one in processes.descendants(pid))
+    """Of the group that a terminal stops. A sleep that has just ended is waited for by nobody as long as its shell
+    stands."""
+    group = os.getpgid(pid)
+    below = [one.pid for one in processes.descendants(pid)]
+    states = [processes.state(one) for one in below if _group(one) == group]
+    return all(state in ("T", "Z", None) for state in states)
 
 
 @pytest.mark.parametrize("way", ["recorder", "watch"])
@@ -212,7 +293,8 @@ def test_a_terminal_is_the_jobs(way: str, library: str, environment: Dict[str, s
         terminal.await_output("read what was typed")
         terminal.await_output("waiting")
         terminal.type("\x1a")
-        assert terminal.told.readline() == "stopped\n"
+        # As without us: a shell says 148.
+        assert terminal.told.readline() == f"stopped {int(signal.SIGTSTP)}\n"
         assert processes.state(pid) == "T"
         processes.wait_until(lambda: _all_stand(pid), "all to stop")
         os.write(terminal.hear, b"\n")

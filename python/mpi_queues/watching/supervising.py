@@ -17,6 +17,7 @@ from typing import AbstractSet, Any, Dict, List, Mapping, NoReturn, Optional, Se
 
 from ..system import prctl
 from ..system.paths import shown
+from .standing import stand
 
 #: What shells say of a command that is not there, and of one that they may not start.
 NOT_FOUND, NOT_EXECUTABLE = 127, 126
@@ -157,7 +158,7 @@ class Launcher:
             return
         if os.WIFSTOPPED(status):
             # So that the shell knows. Who lets us go on lets it go on.
-            os.kill(os.getpid(), signal.SIGSTOP)
+            stand(self.pid, os.WSTOPSIG(status))
         else:
             self.status = status
 
