@@ -27,8 +27,9 @@ std::arch::global_asm!(
     ".globl mpi_queues_local",
     ".hidden mpi_queues_local",
     ".type mpi_queues_local, @object",
-    ".size mpi_queues_local, 32",
+    ".size mpi_queues_local, {bytes}",
     "mpi_queues_local:",
-    ".zero 32",
+    ".zero {bytes}",
     ".popsection",
+    bytes = const size_of::<crate::threads::Local>(),
 );

@@ -84,11 +84,11 @@ fn of_fortran(frame: &mut Frame, wrapper: &Wrapper, local: &Local, thread: &mut 
 #[inline(always)]
 fn write<const FORTRAN: bool>(frame: &mut Frame, wrapper: &Wrapper, local: &Local, thread: &mut Thread) {
     let own = std::ptr::from_ref(frame) as u64;
-    let number = thread.calls + 1;
+    let number = thread.calls.wrapping_add(1);
     let call = local.call(number);
     torn(&mut call.number);
     clock::coarse(&mut frame.time);
-    begun(frame, call, thread, &frame.time);
+    begun(frame, call, local.stack_high, &frame.time);
     if !FORTRAN && wrapper.is_message {
         of_message(frame, call, wrapper.function);
     } else {
@@ -96,7 +96,7 @@ fn write<const FORTRAN: bool>(frame: &mut Frame, wrapper: &Wrapper, local: &Loca
         arguments::<FORTRAN>(frame, wrapper, call);
     }
     set(&mut call.number, number);
-    arch::prefetch(local.call(number + 1));
+    arch::prefetch(local.call(number.wrapping_add(1)));
     set(&mut thread.calls, number);
     thread.steps += u64::from(!wrapper.is_poll);
     // The call in which this one is made; one whose frame is further in was left by longjmp or an exception.
@@ -119,10 +119,10 @@ fn write<const FORTRAN: bool>(frame: &mut Frame, wrapper: &Wrapper, local: &Loca
 
 /// When a call began, and where it is made.
 #[inline(always)]
-pub fn begun(frame: &Frame, call: &mut Call, thread: &Thread, time: &libc::timespec) {
+pub fn begun(frame: &Frame, call: &mut Call, stack_high: u64, time: &libc::timespec) {
     call.time = clock::nanoseconds(time);
     call.site = frame.site();
-    call.caller = callers::caller(frame, call.site, thread.stack_high);
+    call.caller = callers::caller(frame, call.site, stack_high);
 }
 
 /// What a function of C was given whose arguments stand as those of MPI_Send do.
@@ -208,7 +208,7 @@ pub fn torn(number: &mut u64) {
 #[cold]
 fn second_half(frame: &Frame, wrapper: &Wrapper, local: &Local, thread: &mut Thread, first: &Call) {
     let second = &wrapper.second;
-    let number = first.number + 1;
+    let number = first.number.wrapping_add(1);
     let call = local.call(number);
     torn(&mut call.number);
     (call.time, call.site, call.caller, call.object) = (first.time, first.site, first.caller, first.object);

@@ -26,14 +26,14 @@ fn keys() -> Keys {
 }
 
 fn row(place: usize) -> *mut Communicator {
-    // SAFETY: places are below the number of rows.
-    unsafe { tables().communicators.add(place) }
+    // SAFETY: the place is below the number of rows, a power of two, whatever a program has written over the record.
+    unsafe { tables().communicators.add(place & (COMMUNICATORS - 1)) }
 }
 
 /// The row of a communicator that a thread uses: mostly the one that it used before.
 #[inline(always)]
 pub fn place(thread: &mut Thread, word: u64) -> Option<usize> {
-    let latest = thread.latest_row as usize;
+    let latest = thread.latest_row as usize & (COMMUNICATORS - 1);
     if thread.latest_communicator == word && is_still(latest, word) { Some(latest) } else { another(thread, word) }
 }
 
@@ -45,6 +45,21 @@ fn another(thread: &mut Thread, word: u64) -> Option<usize> {
     Some(place)
 }
 
+/// The row of a communicator as the record names it, which a program may have written over: MPI is never asked about it.
+pub fn known(thread: &Thread, word: u64) -> Option<usize> {
+    let latest = thread.latest_row as usize & (COMMUNICATORS - 1);
+    if thread.latest_communicator == word && is_still(latest, word) {
+        return Some(latest);
+    }
+    if words::is_no_communicator(word) {
+        None
+    } else if word & FORTRAN_HANDLE != 0 {
+        aliased(word)
+    } else {
+        keys().find(word, &SPILLED)
+    }
+}
+
 /// Says more of a communicator.
 pub fn set_flags(place: usize, more: u32) {
     // SAFETY: a row of the table.
@@ -53,7 +68,7 @@ pub fn set_flags(place: usize, more: u32) {
 
 /// Of a message on a communicator it is not known from whom it is, or whether it was received.
 pub fn untold(thread: &mut Thread, word: u64) {
-    if let Some(place) = place(thread, word) {
+    if let Some(place) = known(thread, word) {
         // SAFETY: a word of a row of the table.
         unsafe { AtomicU32::from_ptr(&raw mut (*row(place)).untold) }.fetch_add(1, Ordering::Relaxed);
     }
@@ -68,14 +83,14 @@ pub fn collective(frame: &Frame, wrapper: &Wrapper, thread: &mut Thread, call: &
     // SAFETY: all members, and so this one, do one collective after the other on a communicator: MPI demands it.
     unsafe {
         (*row).flags |= if wrapper.fortran { flags::FORTRAN } else { flags::C };
-        let number = (*row).collectives + 1;
+        let number = (*row).collectives.wrapping_add(1);
         let root = if (*row).flags & flags::INTER == 0 { call.peer } else { NOT_GIVEN };
         let function = wrapper.function & FUNCTION_NUMBER;
         (*row).order = mixed((*row).order, u64::from(function) << 32 | u64::from(root as u32));
         let count = call.count & ((1 << COUNT_BITS) - 1);
         let contents = mixed(mixed(count, words::same_everywhere(call.datatype)), words::same_everywhere(op));
         (*row).contents = mixed(mixed((*row).contents, (*row).order), contents);
-        let written = tables().collectives.add(place * COLLECTIVES + (number as usize - 1) % COLLECTIVES);
+        let written = tables().collectives.add(place * COLLECTIVES + (number.wrapping_sub(1) as usize) % COLLECTIVES);
         let whole = AtomicU64::from_ptr(&raw mut (*written).number);
         whole.store(0, Ordering::Relaxed);
         fence(Ordering::Release);
@@ -121,7 +136,7 @@ fn place_of(word: u64) -> Option<usize> {
     let place = enter(word)?;
     // SAFETY: the row is new.
     unsafe {
-        origins::members(row(place));
+        origins::members(row(place), word);
         (*row(place)).flags |= flags::NOT_SEEN_MADE | flags::OWN_NAME;
     }
     Some(place)
@@ -214,7 +229,7 @@ pub fn begin(frame: &Frame, wrapper: &Wrapper) {
         for (word, identity) in [(words::world(), origins::WORLD), (words::own(), origins::OWN)] {
             let Some(place) = enter(word) else { continue };
             (*row(place)).identity = identity;
-            origins::members(row(place));
+            origins::members(row(place), word);
             if word == words::world() {
                 (*header).world_rank = (*row(place)).rank;
                 (*header).world_size = (*row(place)).size;
@@ -226,10 +241,11 @@ pub fn begin(frame: &Frame, wrapper: &Wrapper) {
 /// What a call has done to communicators.
 pub fn results(frame: &Frame, wrapper: &Wrapper, call: &Call, number_of_call: u64) {
     if wrapper.frees {
+        // What the function was given stands nowhere else any more.
         free(call.object);
     }
     if wrapper.name != NO {
-        name(frame, wrapper, call.object);
+        name(frame, wrapper, words::handle_of(frame, wrapper, wrapper.object));
     }
     if wrapper.creation != Creation::None {
         made(frame, wrapper, call, number_of_call);
@@ -237,12 +253,13 @@ pub fn results(frame: &Frame, wrapper: &Wrapper, call: &Call, number_of_call: u6
 }
 
 fn made(frame: &Frame, wrapper: &Wrapper, call: &Call, number_of_call: u64) {
-    let parent = if call.object == 0 { None } else { place_of(call.object) };
+    let of = words::handle_of(frame, wrapper, wrapper.object);
+    let parent = if of == 0 { None } else { place_of(of) };
     // Also of those that get no communicator: they took part.
     let child = parent.filter(|_| matches!(wrapper.creation, Creation::Whole | Creation::Part)).map(|parent| {
         // SAFETY: a row of the table; all members make one communicator after the other of it.
         unsafe {
-            (*row(parent)).children += 1;
+            (*row(parent)).children = (*row(parent)).children.wrapping_add(1);
             (*row(parent)).children
         }
     });
@@ -266,9 +283,10 @@ fn made(frame: &Frame, wrapper: &Wrapper, call: &Call, number_of_call: u64) {
         (*new).made = number_of_call;
         (*new).site = call.site;
         (*new).color = words::integer_of(frame, wrapper, wrapper.color);
-        origins::members(new);
-        let parent = parent.map(|parent| &*row(parent));
-        origins::name(new, parent, child, frame, wrapper);
+        origins::members(new, in_c);
+        let parent_in_c = if of & FORTRAN_HANDLE == 0 { Some(of) } else { origins::in_c(of) };
+        let parent = parent_in_c.zip(parent).map(|(handle, parent)| (handle, &*row(parent)));
+        origins::name(new, in_c, parent, child, frame, wrapper);
     }
 }
 
@@ -315,10 +333,13 @@ fn free(word: u64) {
 }
 
 fn alias(word: u64) -> Option<u64> {
-    let slot = ALIASES.iter().find(|slot| slot[0].load(Ordering::Acquire) == word)?;
-    let place = (slot[1].load(Ordering::Acquire) as usize).checked_sub(1)?;
     // SAFETY: a row of the table.
-    Some(unsafe { (*row(place)).handle })
+    aliased(word).map(|place| unsafe { (*row(place)).handle })
+}
+
+fn aliased(word: u64) -> Option<usize> {
+    let slot = ALIASES.iter().find(|slot| slot[0].load(Ordering::Acquire) == word)?;
+    (slot[1].load(Ordering::Acquire) as usize).checked_sub(1)
 }
 
 /// The handle means another communicator now, or none.
@@ -336,7 +357,11 @@ pub fn occurrences(origin: u64, except: *const Communicator) -> u64 {
             // SAFETY: a row of the table.
             unsafe {
                 let one = row(place);
-                if !std::ptr::eq(one, except) && (*one).origin == origin { (*one).occurrence + 1 } else { 0 }
+                if !std::ptr::eq(one, except) && (*one).origin == origin {
+                    (*one).occurrence.wrapping_add(1)
+                } else {
+                    0
+                }
             }
         })
         .max()

@@ -77,11 +77,11 @@ pub fn flags(frame: &Frame, wrapper: &Wrapper, call: &Call) -> u32 {
 pub fn started(thread: &mut Thread, request: &Request) {
     let sends = request.flags & request_flags::SENDS != 0;
     if sends {
-        count(thread, request.object, request.peer, request.tag, false);
+        count_recorded(thread, request.object, request.peer, request.tag, false);
     }
     if request.flags & request_flags::RECEIVES != 0 {
         let (peer, tag) = if sends { (request.source, request.source_tag) } else { (request.peer, request.tag) };
-        count(thread, request.object, peer, tag, true);
+        count_recorded(thread, request.object, peer, tag, true);
     }
 }
 
@@ -91,7 +91,23 @@ pub fn count(thread: &mut Thread, communicator: u64, peer: i32, tag: i32, receiv
     if peer < 0 || tag < 0 {
         return;
     }
-    let Some(place) = communicators::place(thread, communicator) else { return };
+    if let Some(place) = communicators::place(thread, communicator) {
+        count_at(place, peer, tag, received);
+    }
+}
+
+/// The same on a communicator that the record names, which a program may have written over.
+pub fn count_recorded(thread: &Thread, communicator: u64, peer: i32, tag: i32, received: bool) {
+    if peer < 0 || tag < 0 {
+        return;
+    }
+    if let Some(place) = communicators::known(thread, communicator) {
+        count_at(place, peer, tag, received);
+    }
+}
+
+#[inline(always)]
+fn count_at(place: usize, peer: i32, tag: i32, received: bool) {
     let key = MessageKey { communicator: place as u64, received, peer, tag }.word();
     let Some(row) = key.and_then(|key| row_of(key, place)) else {
         record::count(|header| {
@@ -105,7 +121,7 @@ pub fn count(thread: &mut Thread, communicator: u64, peer: i32, tag: i32, receiv
     if SHARED.load(Ordering::Relaxed) {
         counter.fetch_add(1, Ordering::Relaxed);
     } else {
-        counter.store(counter.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        counter.store(counter.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
 }
 

@@ -105,11 +105,10 @@ pub fn in_c(word: u64) -> Option<u64> {
 /// Asks who is in a communicator.
 ///
 /// # Safety
-/// The row is its own, and its handle is one of C's.
-pub unsafe fn members(row: *mut Communicator) {
+/// The row is its own, and the handle is one of C's.
+pub unsafe fn members(row: *mut Communicator, handle: u64) {
     // SAFETY: as the caller says, and the functions are what their names say.
     unsafe {
-        let handle = (*row).handle;
         (*row).rank = COMM_RANK.of(handle).unwrap_or(-1);
         (*row).size = COMM_SIZE.of(handle).unwrap_or(-1);
         if COMM_TEST_INTER.of(handle).unwrap_or(0) != 0 {
@@ -185,28 +184,29 @@ impl Drop for Group {
     }
 }
 
-/// Calls a new communicator. `child` says the how manieth it is that all members of `parent` made of it.
+/// Calls a new communicator. `child` says the how manieth it is that all members of `parent` made of it, which is the handle
+/// of that and its row.
 ///
 /// # Safety
-/// The row is the communicator's own, and its handle is one of C's.
+/// The row is the communicator's own, and the handles are C's.
 pub unsafe fn name(
     row: *mut Communicator,
-    parent: Option<&Communicator>,
+    handle: u64,
+    parent: Option<(u64, &Communicator)>,
     child: Option<u64>,
     frame: &Frame,
     wrapper: &Wrapper,
 ) {
-    let known = parent.filter(|parent| parent.identity != 0);
-    // SAFETY: as the caller says.
-    let handle = unsafe { (*row).handle };
+    let known = parent.filter(|(_, parent)| parent.identity != 0);
+    let parent = parent.map(|(_, parent)| parent);
     let origin = match wrapper.creation {
-        Creation::Whole => known.zip(child).map(|(parent, child)| mixed(mixed(parent.identity, child), 1)),
-        Creation::Part => known.zip(child).and_then(|(parent, child)| {
-            let leader = Group::of(handle, &COMM_GROUP)?.leader_in(&Group::of(parent.handle, &COMM_GROUP)?)?;
+        Creation::Whole => known.zip(child).map(|((_, parent), child)| mixed(mixed(parent.identity, child), 1)),
+        Creation::Part => known.zip(child).and_then(|((in_c, parent), child)| {
+            let leader = Group::of(handle, &COMM_GROUP)?.leader_in(&Group::of(in_c, &COMM_GROUP)?)?;
             Some(mixed(mixed(mixed(parent.identity, child), 2), leader as u64))
         }),
-        Creation::Group => known.and_then(|parent| {
-            let members = Group::of(handle, &COMM_GROUP)?.all_in(&Group::of(parent.handle, &COMM_GROUP)?)?;
+        Creation::Group => known.and_then(|(in_c, parent)| {
+            let members = Group::of(handle, &COMM_GROUP)?.all_in(&Group::of(in_c, &COMM_GROUP)?)?;
             let tag = words::integer_of(frame, wrapper, wrapper.tag);
             Some(mixed(mixed(mixed(parent.identity, 3), members), tag as u64))
         }),

@@ -16,7 +16,7 @@ use crate::words;
 use crate::wrapper::FUNCTIONS;
 
 /// Threads whose calls are recorded.
-const THREADS: usize = 64;
+pub const THREADS: usize = 64;
 /// The ring of the first thread (calls), and the most that may be asked for.
 const CALLS: usize = 4096;
 const MOST_CALLS: usize = 65536;
@@ -32,7 +32,8 @@ pub const MESSAGES: usize = 16384;
 const WAITED: usize = 8192;
 const WAITED_OF_OTHERS: usize = 512;
 
-/// Where the tables lie.
+/// Where the tables lie. The record is the program's memory as well, which it may write over: what its rows say of places is
+/// for readers, and never followed here.
 pub struct Tables {
     pub threads: *mut Thread,
     pub calls: *mut Call,
@@ -44,7 +45,32 @@ pub struct Tables {
     pub message_keys: *mut AtomicU64,
     pub message_counts: *mut u64,
     pub communicator_names: *mut [u8; COMMUNICATOR_NAME],
-    pub base: *mut u8,
+    pub waited: *mut Kept,
+    /// Rows of the first ring, and of each other one.
+    pub ring: [usize; 2],
+}
+
+impl Tables {
+    /// Where the ring of a thread's row begins, and how many rows it has.
+    pub fn ring_of(&self, place: usize) -> (*mut Call, usize) {
+        let [first, others] = self.ring;
+        let (start, rows) = if place == 0 { (0, first) } else { (first + (place - 1) * others, others) };
+        // SAFETY: inside the table.
+        (unsafe { self.calls.add(start) }, rows)
+    }
+
+    /// What a thread has for requests that a call waits for: where, and how many.
+    pub fn waited_of(&self, thread: *const Thread) -> (*mut Kept, u64) {
+        let place = (thread as usize).wrapping_sub(self.threads as usize) / size_of::<Thread>();
+        let (start, room) = waited(place.min(THREADS - 1));
+        // SAFETY: inside the table.
+        (unsafe { self.waited.add(start) }, room as u64)
+    }
+}
+
+/// Where the room of a thread's row begins, and how much it is.
+const fn waited(place: usize) -> (usize, usize) {
+    if place == 0 { (0, WAITED) } else { (WAITED + (place - 1) * WAITED_OF_OTHERS, WAITED_OF_OTHERS) }
 }
 
 struct Shared(UnsafeCell<Tables>);
@@ -62,7 +88,8 @@ static TABLES: Shared = Shared(UnsafeCell::new(Tables {
     message_keys: ptr::null_mut(),
     message_counts: ptr::null_mut(),
     communicator_names: ptr::null_mut(),
-    base: ptr::null_mut(),
+    waited: ptr::null_mut(),
+    ring: [0; 2],
 }));
 
 /// Where the record lies: what readers look for.
@@ -162,7 +189,7 @@ fn lay_out() -> bool {
     let request_keys = layout.table::<u64>(REQUESTS);
     let requests = layout.table::<Request>(REQUESTS);
     let calls = layout.table::<Call>(first + (THREADS - 1) * others);
-    let waited = layout.table::<Kept>(WAITED + (THREADS - 1) * WAITED_OF_OTHERS);
+    let waited_ = layout.table::<Kept>(WAITED + (THREADS - 1) * WAITED_OF_OTHERS);
     let collectives = layout.table::<Collective>(COMMUNICATORS * COLLECTIVES);
     let message_keys = layout.table::<u64>(MESSAGES);
     let message_counts = layout.table::<u64>(MESSAGES);
@@ -243,9 +270,8 @@ fn lay_out() -> bool {
             let is_first = number == 0;
             thread.capacity = if is_first { first } else { others } as u32;
             thread.ring = if is_first { 0 } else { first + (number - 1) * others } as u32;
-            let (start, room) =
-                if is_first { (0, WAITED) } else { (WAITED + (number - 1) * WAITED_OF_OTHERS, WAITED_OF_OTHERS) };
-            thread.waited = waited.offset + (start * size_of::<Kept>()) as u64;
+            let (start, room) = waited(number);
+            thread.waited = waited_.offset + (start * size_of::<Kept>()) as u64;
             thread.waited_count = room as u32;
         }
         *TABLES.0.get() = Tables {
@@ -259,7 +285,8 @@ fn lay_out() -> bool {
             message_keys: at(message_keys).cast(),
             message_counts: at(message_counts).cast(),
             communicator_names: at(communicator_names).cast(),
-            base,
+            waited: at(waited_).cast(),
+            ring: [first, others],
         };
         (*base.cast::<Header>()).magic = MAGIC;
     }

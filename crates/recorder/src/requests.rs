@@ -26,8 +26,8 @@ fn keys() -> Keys {
 }
 
 fn row(place: usize) -> *mut Request {
-    // SAFETY: places are below the number of rows.
-    unsafe { tables().requests.add(place) }
+    // SAFETY: the place is below the number of rows, a power of two, whatever a program has written over the record.
+    unsafe { tables().requests.add(place & (REQUESTS - 1)) }
 }
 
 /// # Safety
@@ -50,12 +50,18 @@ pub fn add(word: u64, call: &Call, number_of_call: u64, wrapper: &Wrapper, frame
         return;
     };
     let second = &wrapper.second;
+    let flags = messages::flags(frame, wrapper, call);
+    if wrapper.persistent || flags & request_flags::ANY != 0 {
+        // Its messages count later, by what stands in the row: MPI is asked about its communicator now.
+        // SAFETY: the row is this thread's.
+        let _ = communicators::place(unsafe { &mut *frame.thread }, words::handle_of(frame, wrapper, wrapper.object));
+    }
     // SAFETY: the row is this call's.
     unsafe {
         let row = row(place);
         (*row).request = word;
         (*row).state = if wrapper.persistent { request_state::INACTIVE } else { request_state::ACTIVE };
-        (*row).flags = messages::flags(frame, wrapper, call);
+        (*row).flags = flags;
         (*row).time = call.time;
         (*row).site = call.site;
         (*row).caller = call.caller;
@@ -142,7 +148,7 @@ fn close(kept: &Kept) -> bool {
     if kept.number == 0 {
         return false;
     }
-    let place = kept.row as usize;
+    let place = kept.row as usize & (REQUESTS - 1);
     // SAFETY: a row of the table, and its key.
     let (number, key) = unsafe { (number(row(place)), &*tables().request_keys.add(place)) };
     if SHARED.load(Ordering::Relaxed) {
@@ -202,10 +208,12 @@ pub fn before(frame: &mut Frame, wrapper: &Wrapper, thread: &mut Thread) {
     if matches!(wrapper.completion, Completion::StartAll) {
         return;
     }
-    frame.waited = thread.waited_used as u32;
-    let room = count.min((u64::from(thread.waited_count) - thread.waited_used) as usize);
+    let (_, most) = tables().waited_of(thread);
+    let used = thread.waited_used.min(most);
+    frame.waited = used as u32;
+    let room = count.min((most - used) as usize);
     frame.waited_count = room as u32;
-    thread.waited_used += room as u64;
+    thread.waited_used = used + room as u64;
     let mut from_any = false;
     for place in 0..count {
         // SAFETY: the function reads it as well; the room is this thread's.
@@ -251,8 +259,8 @@ fn complete(frame: &Frame, wrapper: &Wrapper, thread: &mut Thread, kept: &Kept, 
 /// # Safety
 /// The place is below the thread's room.
 unsafe fn kept_at(thread: &Thread, place: usize) -> *mut Kept {
-    // SAFETY: the mapping has it.
-    unsafe { tables().base.add(thread.waited as usize).cast::<Kept>().add(place) }
+    // SAFETY: as the caller says.
+    unsafe { tables().waited_of(thread).0.add(place) }
 }
 
 /// After the function has returned: which of them are complete.

@@ -64,7 +64,7 @@ pub fn at_any_length(frame: &mut Frame, index: u32, thread: &mut Thread) -> *mut
 /// The time is in the frame.
 #[inline(always)]
 fn begin(frame: &mut Frame, wrapper: &Wrapper, thread: &mut Thread) {
-    let number = thread.calls + 1;
+    let number = thread.calls.wrapping_add(1);
     frame.thread = thread;
     frame.function = wrapper.function;
     frame.call = number;
@@ -79,15 +79,15 @@ fn begin(frame: &mut Frame, wrapper: &Wrapper, thread: &mut Thread) {
 /// Writes its row.
 #[inline(always)]
 pub fn write(frame: &mut Frame, wrapper: &Wrapper, local: &Local, thread: &mut Thread) {
-    clock::make_exact(&mut frame.time, local.call(frame.call - 1).time);
+    clock::make_exact(&mut frame.time, local.call(frame.call.wrapping_sub(1)).time);
     let call = local.call(frame.call);
     torn(&mut call.number);
-    begun(frame, call, thread, &frame.time);
+    begun(frame, call, local.stack_high, &frame.time);
     of_message(frame, call, wrapper.function);
     set(&mut call.number, frame.call);
     (frame.previous, frame.previous_frame) = (0, 0);
     messages::count(thread, call.object, call.peer, call.tag, false);
-    arch::prefetch(local.call(frame.call + 1));
+    arch::prefetch(local.call(frame.call.wrapping_add(1)));
     if frame.call & local.mask == 0 {
         record::calibrate();
     }
@@ -102,11 +102,14 @@ pub fn around(frame: &Frame, local: &Local, thread: &mut Thread) {
         return;
     }
     let own = std::ptr::from_mut(thread);
+    let Some(outer) = local.outer_frame(frame, thread.frame) else { return };
     // SAFETY: memory of this thread's stack, further out than the frame of this call.
-    let outer = unsafe { &mut *(thread.frame as *mut Frame) };
-    if outer.after == NOT_WRITTEN && outer.call == thread.current && outer.thread == own {
-        // SAFETY: its number is that of a wrapper.
-        let wrapper = unsafe { WRAPPERS.get_unchecked(outer.index as usize) };
+    let outer = unsafe { &mut *outer };
+    if outer.after == NOT_WRITTEN
+        && outer.call == thread.current
+        && outer.thread == own
+        && let Some(wrapper) = WRAPPERS.get(outer.index as usize)
+    {
         write(outer, wrapper, local, thread);
         outer.after = HAS_RESULTS;
     }

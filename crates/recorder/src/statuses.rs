@@ -39,12 +39,13 @@ pub fn before(frame: &mut Frame, wrapper: &Wrapper, thread: &mut Thread, count: 
         return;
     }
     let room = (count * ROOM).div_ceil(size_of::<Kept>()) as u64;
-    if thread.waited_used + room > u64::from(thread.waited_count) {
+    let (first, most) = tables().waited_of(thread);
+    if thread.waited_used.saturating_add(room) > most {
         return;
     }
     frame.given_back = thread.waited_used as u32 + 1;
     // SAFETY: the room is this thread's.
-    let place = unsafe { tables().base.add(thread.waited as usize).cast::<Kept>().add(thread.waited_used as usize) };
+    let place = unsafe { first.add(thread.waited_used as usize) };
     thread.waited_used += room;
     frame.set_argument(wrapper.status, place as u64);
 }
@@ -68,9 +69,12 @@ pub fn received(frame: &Frame, wrapper: &Wrapper, thread: &mut Thread, call: &Ca
         return;
     }
     if words::is_from_any(peer, tag) {
-        tell(frame, wrapper, thread, call.object, 0);
+        let object = words::handle_of(frame, wrapper, wrapper.object);
+        // Entered by the handle that the function was given, not by one of the record.
+        let _ = communicators::place(thread, object);
+        tell(frame, wrapper, thread, object, 0);
     } else if wrapper.messages == Messages::Probe {
-        messages::count(thread, call.object, peer, tag, true);
+        messages::count(thread, words::handle_of(frame, wrapper, wrapper.object), peer, tag, true);
     }
 }
 
@@ -102,7 +106,7 @@ fn tell(frame: &Frame, wrapper: &Wrapper, thread: &mut Thread, communicator: u64
         // Not of a message: the request was cancelled, or has failed.
         return communicators::untold(thread, communicator);
     }
-    messages::count(thread, communicator, source, tag, true);
+    messages::count_recorded(thread, communicator, source, tag, true);
 }
 
 fn wanted(address: u64, fortran: bool) -> Wanted {

@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use record_format::{Call, Thread, thread_state};
 
 use crate::arch;
-use crate::record::{self, header, tables};
+use crate::frames::Frame;
+use crate::record::{self, THREADS, header, tables};
 
 /// What a thread has of its own; zeros before its first call.
 #[repr(C)]
@@ -19,7 +20,13 @@ pub struct Local {
     pub mask: u64,
     /// The row's place, above the bits of a call's number.
     pub above: u64,
+    /// Where its stack lies, as its row says.
+    stack_low: u64,
+    pub stack_high: u64,
 }
+
+/// How much a frame has with the two words above it (bytes).
+const FRAME: u64 = size_of::<Frame>() as u64 + 16;
 
 /// Stands for no row.
 const NO_ROW: *mut Thread = std::ptr::without_provenance_mut(1);
@@ -57,6 +64,16 @@ impl Local {
         unsafe { &mut *self.ring.add((number.wrapping_sub(1) & self.mask) as usize) }
     }
 
+    /// The frame at a place further out on this thread's stack than `inner`; `None` where that is no place for one.
+    pub fn outer_frame(&self, inner: &Frame, place: u64) -> Option<*mut Frame> {
+        let own = std::ptr::from_ref(inner) as u64;
+        let is_one = self.stack_low <= own
+            && own < place
+            && place.checked_add(FRAME).is_some_and(|end| end <= self.stack_high)
+            && place & 7 == 0;
+        is_one.then_some(place as *mut Frame)
+    }
+
     #[cold]
     fn first_call(&mut self) -> *mut Thread {
         if self.thread == NO_ROW {
@@ -72,13 +89,12 @@ impl Local {
         // The first that calls MPI has the long ring.
         match claim() {
             Some((place, thread)) => {
-                // SAFETY: the row is this thread's now, and the ring inside its table.
-                unsafe {
-                    self.ring = tables().calls.add((*thread).ring as usize);
-                    self.mask = u64::from((*thread).capacity) - 1;
-                    self.above = (place as u64) << record_format::COUNT_BITS;
-                    begin(thread);
-                }
+                let (ring, rows) = tables().ring_of(place);
+                (self.ring, self.mask) = (ring, rows as u64 - 1);
+                self.above = (place as u64) << record_format::COUNT_BITS;
+                (self.stack_low, self.stack_high) = stack();
+                // SAFETY: the row is this thread's now.
+                unsafe { begin(thread, self.stack_low, self.stack_high) };
                 self.thread = thread;
             }
             None => {
@@ -96,10 +112,8 @@ impl Local {
 
 /// A row that nobody has: one that nobody ever had, else one whose thread has ended.
 fn claim() -> Option<(usize, *mut Thread)> {
-    // SAFETY: the header is there, since the record is.
-    let count = unsafe { (*header()).threads.count } as usize;
     for wanted in [thread_state::FREE, thread_state::ENDED] {
-        for place in 0..count {
+        for place in 0..THREADS {
             // SAFETY: inside the table; the state is a word that all change by comparison.
             let (thread, state) = unsafe {
                 let thread = tables().threads.add(place);
@@ -115,8 +129,7 @@ fn claim() -> Option<(usize, *mut Thread)> {
 
 /// # Safety
 /// The row is this thread's.
-unsafe fn begin(thread: *mut Thread) {
-    let (low, high) = stack();
+unsafe fn begin(thread: *mut Thread, low: u64, high: u64) {
     // SAFETY: as the caller says. Numbers go on from those of the thread that had the row before.
     unsafe {
         (*thread).id = libc::syscall(libc::SYS_gettid) as u32;
@@ -183,7 +196,7 @@ unsafe extern "C" fn forked() {
         (*header).forked_from = (*header).pid;
         (*header).pid = libc::getpid() as u32;
         let own = (*arch::local()).thread;
-        for place in 0..(*header).threads.count as usize {
+        for place in 0..THREADS {
             let thread = tables().threads.add(place);
             if thread == own {
                 (*thread).id = libc::syscall(libc::SYS_gettid) as u32;
