@@ -15,7 +15,7 @@ from support import processes
 from support.builds import MpiBuild
 from support.cli import mpi_queues
 from support.diagnosis import load
-from support.paths import PROGRAMS
+from support.paths import MPI_QUEUES, PROGRAMS
 from support.starters import Place
 from support.watched import GUARD, Compiled, Started
 
@@ -259,3 +259,35 @@ def test_a_job_that_has_ended_ends_the_watch(
     assert watch.returncode == 0, error
     # Not at the next look, which is minutes later.
     assert time.monotonic() - begun < GUARD
+
+
+def test_a_full_disk_is_told_once_with_what_to_do(
+    debian_mpi: MpiBuild,
+    program: Compiled,
+    launched: Launched,
+    started: Started,
+    environment: Dict[str, str],
+    tmp_path: Path,
+) -> None:
+    run = launched(job(debian_mpi, 2, program("moves_then_hangs", debian_mpi)), 2)
+    place = tmp_path / "full"
+    place.mkdir()
+    # A limit on the size of files is as good as a full disk, and needs no mount: the recording is what does not fit.
+    typed = f"ulimit -f 24; exec {MPI_QUEUES} watch {run.pid} --after 2s -o {place}"
+    watch = subprocess.Popen(
+        ["bash", "-c", typed], env=environment, stderr=subprocess.PIPE, stdin=subprocess.DEVNULL, text=True
+    )
+    assert watch.stderr is not None
+    lines = []
+    for line in watch.stderr:
+        lines.append(line)
+        if "cannot" in line:
+            break
+    watch.send_signal(signal.SIGTERM)
+    lines += watch.stderr.readlines()
+    watch.stderr.close()
+    watch.wait(GUARD)
+    told = "".join(lines)
+    assert "Errno" not in told and "Traceback" not in told, told
+    assert f"what was read cannot be kept in the directory {place}: File too large; make room there" in told, told
+    assert told.count("cannot be kept") == 1, told

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import tempfile
 import threading
 import time
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from .. import _native
 from ..errors import UserError
 from ..request import Core, Live, Question, Request
 from ..system import advice, attaching, processes
+from ..system.paths import shown
 from ..targets import CoreTarget, PidTarget
 from .conversation import Reply
 from .core_process import checked_core
@@ -180,13 +182,19 @@ def late(target: DebuggedTarget, request: Request) -> UserError:
     )
 
 
-def not_kept(target: DebuggedTarget, error: OSError) -> UserError:
-    """What was read cannot be written to where it is kept meanwhile."""
-    place = "the directory of the file that is written, or $TMPDIR,"
+#: The kind of errors of where answers are kept meanwhile: they are the same for every target.
+NOT_KEPT = "not_kept"
+
+
+def not_kept(directory: Optional[str], error: OSError) -> UserError:
+    """What was read cannot be written to where it is kept meanwhile: ``directory``, or that of temporary files. Of whom
+    it was does not matter."""
+    place = shown(directory or tempfile.gettempdir())
+    there = "name another place" if directory else "name another directory in TMPDIR"
     return UserError(
-        f"{target.label}: what was read of it cannot be kept: {error.strerror or error}",
-        help=f"see that {place} has space: df -h",
-        kind="not_kept",
+        f"what was read cannot be kept in the directory {place}: {error.strerror or error}",
+        help=f"make room there, or {there}; how much there is tells: df -h {place}",
+        kind=NOT_KEPT,
     )
 
 

@@ -40,7 +40,9 @@ class KeptFile:
         try:
             found = os.pread(self._file.fileno(), length, offset)
         except OSError as error:
-            raise UserError(f"the temporary file of what was read: {error}", kind="not_kept") from None
+            raise UserError(
+                f"the temporary file of what was read: {error.strerror or error}", kind="not_kept"
+            ) from None
         if not found and length:
             raise UserError("what was read is not in its temporary file any more", kind="not_kept")
         return found

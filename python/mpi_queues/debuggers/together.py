@@ -72,7 +72,7 @@ def read_together(
                 progress=Progress(pieces.mark, request.timeout * _STALLED),
             )
         except OSError as error:
-            return answers + [Answer(target, error=not_kept(target, error)) for target in ready]
+            return answers + [Answer(target, error=not_kept(request.spool, error)) for target in ready]
         finally:
             pieces.count_stood()
         if not reply.whole or reply.status:

@@ -134,7 +134,7 @@ def _ask(
             chosen.debugger, asked.to_json(), left, cancelled, lambda piece: told.came(len(piece)), request.spool
         )
     except OSError as error:
-        raise not_kept(target, error) from None
+        raise not_kept(request.spool, error) from None
     if cancelled.is_set():
         raise UserError(f"{target.label}: interrupted", kind="interrupted")
     if reply.answer is None:

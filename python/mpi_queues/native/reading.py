@@ -14,7 +14,7 @@ from functools import partial
 from typing import Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from .. import _native
-from ..debuggers.asked import Answer, DebuggedTarget, Progress, Unreadable, ended, is_gone, late
+from ..debuggers.asked import NOT_KEPT, Answer, DebuggedTarget, Progress, Unreadable, ended, is_gone, late, not_kept
 from ..debuggers.kept_answer import KeptAnswer, KeptFile
 from ..debuggers.recorded import record_answer
 from ..errors import UserError, as_user_error
@@ -329,13 +329,20 @@ def _asked(target: DebuggedTarget, request: Request, session: _native.Session) -
 
 
 def _recorded(request: Request, session: _native.Session) -> KeptAnswer:
-    file = tempfile.TemporaryFile(dir=request.spool)  # noqa: SIM115 (the answer is read from it later)
+    try:
+        file = tempfile.TemporaryFile(dir=request.spool)  # noqa: SIM115 (the answer is read from it later)
+    except OSError as error:
+        raise not_kept(request.spool, error) from None
     try:
         record_answer(session.record, request.full, lambda: None, file.write)
         file.flush()
         return KeptFile(file).answer()
-    except BaseException:
-        file.close()
+    except BaseException as error:
+        # What a full disk does not take any more is not wanted any more.
+        with contextlib.suppress(OSError):
+            file.close()
+        if isinstance(error, OSError):
+            raise not_kept(request.spool, error) from None
         raise
 
 
@@ -351,6 +358,8 @@ def _said(target: DebuggedTarget, request: Request, error: Exception, session: O
         with contextlib.suppress(_native.NativeError):
             found = request.outline(session)
             outline = None if found is None else found.to_json()
+    if shown.kind == NOT_KEPT:
+        return shown
     text = str(shown.args[0])
     named = text if target.label in text else f"{target.label}: {text}"
     return Unreadable(named, help=shown.help, kind=shown.kind, outline=outline)

@@ -26,6 +26,9 @@ Path = Union[str, "os.PathLike[str]"]
 #: As many links as the kernel follows.
 _MAX_LINKS = 40
 
+#: No room is left, on the disk or for this user.
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+
 _DIRECTORY = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -67,7 +70,7 @@ def new_file(place: Path, what: str, *, for_all: bool = False) -> Iterator[IO[by
     except OSError as error:
         raise UserError(
             f"cannot write {what} {shown(path)}: {error.strerror or error}",
-            help="name another place",
+            help="make room there, or name another place" if error.errno in _FULL else "name another place",
             kind="not_written",
         ) from None
 

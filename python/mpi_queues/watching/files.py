@@ -92,7 +92,7 @@ class Directory:
             with new_file(os.path.join(self.path, name), "the diagnosis") as file:
                 file.write(text.encode("utf-8", "backslashreplace"))
         except UserError as error:
-            written.problems.append(str(error.args[0]))
+            written.problems.append(_sentence(error))
         else:
             written.files.append(name)
 
@@ -108,10 +108,12 @@ class Directory:
             try:
                 found = recorded_ranks.record(here, looks.request, os.path.join(self.path, name), quiet=True)
             except UserError as error:
-                written.problems.append(str(error.args[0]))
+                written.problems.append(_sentence(error))
             else:
                 written.files.append(name)
-                written.problems += [*found.problems, *(str(failure.args[0]) for failure in found.failures)]
+                # What is the same for many ranks is told once.
+                failures = dict.fromkeys(map(_sentence, found.failures))
+                written.problems += [*found.problems, *failures]
         for target in elsewhere:
             # Nodes may not have this directory, and make one of that path, each for its own file.
             self._record_on_nodes(written, self.path + suffix, target, looks)
@@ -131,6 +133,11 @@ class Directory:
             where = os.path.relpath(file.path, self.path) if here else f"{file.node}:{file.path}"
             written.files.append(where)
         written.problems += [*problems, *(str(failure.args[0]) for failure in failures)]
+
+
+def _sentence(error: UserError) -> str:
+    """What is wrong, with what to do, in one line: a watch has nobody who reads its lines at once."""
+    return "; ".join([str(error.args[0]), *(line for line in error.help.splitlines() if line)]).replace("\n", "; ")
 
 
 def _named(name: str, suffix: str) -> str:
