@@ -149,7 +149,7 @@ impl<'de, T: Usual + DeserializeOwned + PartialEq + Send + Sync> Deserialize<'de
         }
         let number = usize::deserialize(deserializer)?;
         let make = |line: &str| digest::parsed::<T, D::Error>(line).map(|value| Arc::new(value.trimmed()));
-        digest::take_by(number, make).map(|part| Self(Some(part)))
+        digest::take_by(number, digest::Naming::Counts, make).map(|part| Self(Some(part)))
     }
 }
 

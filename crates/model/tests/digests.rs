@@ -197,7 +197,7 @@ fn what_one_node_says_is_bounded_by_what_is_built_of_it() {
     let queue = || format!("{{\"operations\":[{}]}}", many("{}", 2000));
     let form = || format!("{{\"notes\":[{}]}}", many("[]", 8 << 20));
     for (what, parts, rest, said) in [
-        ("one part 60 million times", vec!["{}".to_owned()], processes(0, 60 << 20), "more than 512 MiB to say"),
+        ("one part 60 million times", vec!["{}".to_owned()], processes(0, 60 << 20), "named so often"),
         ("one part 100,000 times", vec!["{}".to_owned()], processes(0, 100_000), "more than 65536 processes"),
         ("notes", vec![], format!("\"notes\":[{}]", many("\"\"", 16 << 20)), "more than 512 MiB to say"),
         ("objects", vec![format!("[{}]", many("{}", 4 << 20)), "{\"calls\":0}".to_owned()], processes(1, 1), "512 MiB"),
@@ -268,4 +268,22 @@ fn only_so_many_problems_are_kept() {
     assert_eq!(merged.processes[0].problems[999], "there are 2001 more problems, which are not listed");
     assert_eq!(merged.problems[999], "there are 1001 more problems, which are not listed");
     assert_eq!(Snapshot::merged([&merged].into_iter()), merged);
+}
+
+#[test]
+fn a_node_of_a_very_large_job_has_its_say() {
+    // 128 ranks of 131,072, each with the group of all in eight communicators: 5 GiB, were each its own.
+    let group: model::Group = (0..131_072).map(Some).collect();
+    let communicator = |number: i64| Communicator {
+        name: format!("comm {number}").into(),
+        group: Some(Arc::clone(&group)),
+        ..Communicator::default()
+    };
+    let process = |rank: i64| Process {
+        rank: Some(rank),
+        communicators: (0..8).map(|number| communicator(8 * rank + number)).collect(),
+        ..Process::default()
+    };
+    let now = Snapshot { processes: (0..128).map(|rank| process(rank).into()).collect(), ..Snapshot::default() };
+    assert_eq!(Digests::default().read("n1", Digester::default().write(&now).unwrap()).unwrap(), now);
 }

@@ -12,6 +12,9 @@ use crate::{Group, built};
 /// Without a rank: members whose world ranks are not known.
 type Run = (Option<i64>, i64, usize);
 
+/// No group has more members: a diagnosis has something for each.
+const MAX_MEMBERS: usize = 1 << 20;
+
 /// For `#[serde(with)]`: in JSON the list of the members, in a digest the number of a part.
 pub fn serialize<S: Serializer>(group: &Option<Group>, serializer: S) -> Result<S::Ok, S::Error> {
     match group {
@@ -28,11 +31,14 @@ pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<
     if !super::is_read() {
         let left = built::left();
         let group = Option::<Group>::deserialize(deserializer)?;
+        if group.as_ref().is_some_and(|group| group.len() > MAX_MEMBERS) {
+            return Err(serde::de::Error::custom(format!("a group of more than {MAX_MEMBERS} members")));
+        }
         return Ok(group.map(|group| built::once(group, left)));
     }
     let number = Option::<usize>::deserialize(deserializer)?;
     let make = |text: &str| parts::group(text).map(Arc::new).ok_or_else(|| serde::de::Error::custom("no group"));
-    let group = |number| parts::take_by(number, make);
+    let group = |number| parts::take_by(number, parts::Naming::IsFree, make);
     Ok(number.map(group).transpose()?.map(|group: Arc<Group>| Group::clone(&group)))
 }
 
@@ -95,10 +101,10 @@ pub(super) fn of(groups: &Mutex<Groups>, text: &str) -> Option<Group> {
     Some(groups().take(text, group))
 }
 
-/// The members of a group; `None`: there are more than may be built, or a rank is beyond all numbers.
+/// The members of a group; `None`: there are more than a group has, or than may be built, or a rank is beyond all numbers.
 fn members(text: &str) -> Option<Group> {
     let runs: Vec<Run> = built::from_str(text).ok()?;
-    let count = runs.iter().try_fold(0_usize, |sum, run| sum.checked_add(run.2))?;
+    let count = runs.iter().try_fold(0_usize, |sum, run| sum.checked_add(run.2)).filter(|all| *all <= MAX_MEMBERS)?;
     // As a list and as what is shared, and its text.
     let bytes = count.checked_mul(2 * size_of::<Option<i64>>())?.checked_add(text.len())?;
     built::pay::<serde::de::value::Error>(bytes).ok()?;
@@ -154,7 +160,8 @@ mod tests {
         assert_eq!(of(&groups, "[[3,0,1]]").as_deref(), Some(&[Some(3)][..]));
         assert_eq!(groups.lock().map(|groups| groups.by_text.len()).ok(), Some(1));
         // One that is too much leaves room for those of others.
-        assert_eq!(built::within(1 << 20, || of(&groups, "[[0,1,16777216]]")).result, None);
+        assert_eq!(built::within(1 << 20, || of(&groups, "[[0,1,1048576]]")).result, None);
+        assert_eq!(of(&groups, "[[0,1,1048577]]"), None);
         assert!(built::within(1 << 20, || of(&groups, "[[0,1,16]]")).result.is_some());
     }
 }

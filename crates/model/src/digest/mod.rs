@@ -16,7 +16,7 @@ mod reading;
 mod walk;
 mod writing;
 
-pub(crate) use parts::{is_read, is_written, parsed, put, take, take_by};
+pub(crate) use parts::{Naming, is_read, is_written, parsed, put, take, take_by};
 pub use reading::{DigestError, Digests};
 pub use writing::Digester;
 

@@ -62,6 +62,8 @@ struct Read {
     left: usize,
     /// How much all is that was named so far, each part as often as it is named, in bytes.
     named: usize,
+    /// How much was built of the parts that the part which is made just now is made of.
+    inside: usize,
 }
 
 /// So much is told by others in one digest, in steps through JSON: a few letters can stand for much.
@@ -118,6 +120,7 @@ pub(super) fn reading<R>(
         forms: HashMap::new(),
         left: MAX_TOLD,
         named: 0,
+        inside: 0,
     };
     CURRENT.set(Current::Reading(now));
     let result = read();
@@ -230,18 +233,36 @@ fn put_text<T: ?Sized + 'static>(text: String, by_form: bool) -> usize {
 
 /// The part of that number in the digest that is read.
 pub fn take<T: DeserializeOwned + Send + Sync + 'static, E: serde::de::Error>(number: usize) -> Result<Arc<T>, E> {
-    take_by(number, |line| parsed(line).map(Arc::new))
+    take_by(number, Naming::Counts, |line| parsed(line).map(Arc::new))
+}
+
+/// What a part counts where it is named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Naming {
+    /// What was built of it: whoever goes through the snapshot, or changes it, does so as often.
+    Counts,
+    /// Nothing: groups are large, all processes have the same, and nobody changes them.
+    IsFree,
 }
 
 /// The same of a part that is made of its text otherwise.
 pub fn take_by<T: Send + Sync + 'static, E: serde::de::Error>(
     number: usize,
+    naming: Naming,
     make: impl FnOnce(&str) -> Result<Arc<T>, E>,
 ) -> Result<Arc<T>, E> {
     let part = CURRENT.with_borrow_mut(|current| match current {
         // While it is made, it is not there: none can be a part of itself.
         Current::Reading(read) => read.parts.get_mut(number).map(|part| match part {
-            Part::Text(place) => (Part::Text(std::mem::take(place)), Some((Rc::clone(&read.digest), read.named))),
+            Part::Text(place) => {
+                let making = Making {
+                    digest: Rc::clone(&read.digest),
+                    named: read.named,
+                    inside: std::mem::take(&mut read.inside),
+                    left: built::left(),
+                };
+                (Part::Text(std::mem::take(place)), Some(making))
+            }
             Part::Value(value, size) => {
                 read.named = read.named.saturating_add(*size);
                 (Part::Value(Arc::clone(value), read.named), None)
@@ -250,25 +271,35 @@ pub fn take_by<T: Send + Sync + 'static, E: serde::de::Error>(
         _ => None,
     });
     match part {
-        None => Err(E::custom("there is no such part")),
-        Some((Part::Value(_, named), _)) if named > MAX_NAMED => {
-            Err(E::custom(format!("its parts are named so often that it is more than {} MiB", MAX_NAMED >> 20)))
-        }
-        Some((Part::Value(value, _), _)) => value.downcast().map_err(|_| E::custom("a part is of another kind")),
-        Some((Part::Text(place), digest)) => {
-            let (left, before) = (built::left(), digest.as_ref().map_or(0, |(_, named)| *named));
-            let text = digest.as_ref().and_then(|(digest, _)| digest.get(place)).unwrap_or_default();
-            let made = make(text)?;
+        Some((Part::Text(place), Some(making))) => {
+            let made = make(making.digest.get(place).unwrap_or_default())?;
             CURRENT.with_borrow_mut(|current| {
                 if let Current::Reading(read) = current
                     && let Some(part) = read.parts.get_mut(number)
                 {
+                    let all = making.left.saturating_sub(built::left());
                     // What it is made of was named meanwhile.
-                    read.named = read.named.saturating_add(left.saturating_sub(built::left()));
-                    *part = Part::Value(Arc::<T>::clone(&made), read.named.saturating_sub(before));
+                    let own = if naming == Naming::IsFree { 0 } else { all.saturating_sub(read.inside) };
+                    read.named = read.named.saturating_add(own);
+                    read.inside = making.inside.saturating_add(all);
+                    *part = Part::Value(Arc::<T>::clone(&made), read.named.saturating_sub(making.named));
                 }
             });
             Ok(made)
         }
+        Some((Part::Value(_, named), _)) if named > MAX_NAMED => {
+            Err(E::custom(format!("its parts are named so often that it is more than {} MiB", MAX_NAMED >> 20)))
+        }
+        Some((Part::Value(value, _), _)) => value.downcast().map_err(|_| E::custom("a part is of another kind")),
+        _ => Err(E::custom("there is no such part")),
     }
+}
+
+/// A part that is being made.
+struct Making {
+    digest: Rc<String>,
+    /// What was named before it, what its neighbours are made of, and how much could be built then.
+    named: usize,
+    inside: usize,
+    left: usize,
 }
