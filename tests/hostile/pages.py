@@ -90,7 +90,7 @@ def _large_tables(ranks: int, cells: int, messages: int) -> bytes:
         "columns": [{"name": "MPI_COMM_WORLD", "least": 1, "most": 1}],
         "cells": {name: [1] * cells for name in ("sequence", "sends", "receives", "unexpected")},
     }
-    tables["cells"].update({"process": list(range(cells)), "column": [0] * cells})
+    tables["cells"].update({"process": [at % ranks for at in range(cells)], "column": [0] * cells})
     told = {"schema": "mpi-queues/1", "captured_at": None, "processes": []}
     return b"T" + json.dumps(told).encode() + b"\0" + json.dumps(tables).encode()
 

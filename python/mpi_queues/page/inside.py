@@ -35,8 +35,8 @@ _LARGEST_FILE, _LARGEST_TEXT = 256 << 20, 512 << 20
 #: The tables of very many ranks are not longer, in bytes, and have no more values: each is an object of Python.
 _LARGEST_TABLES, _MOST_VALUES = 96 << 20, 12 << 20
 
-#: What they say of the processes is not longer, in letters.
-_MOST_LISTED = 256 << 20
+#: What they say of the processes has no more letters than the first and so many times the file, nor than the last.
+_LISTED = (96 << 20, 96, 384 << 20)
 
 #: As elements are written here; nothing of a stranger has these characters.
 _DATA = re.compile(
@@ -111,7 +111,8 @@ def read(path: Path) -> Snapshot:
         tables = _packed(content, "tables")
         if tables is None:
             raise ValueError("the tables are not there")
-        listed = processes(_counted(_unpacked(tables)), _MOST_LISTED)
+        least, times, most = _LISTED
+        listed = processes(_counted(_unpacked(tables)), min(least + times * len(content), most))
         return told.with_processes(Snapshot.from_json(listed), NOTE)
     except (ValueError, zlib.error, RecursionError) as error:
         raise _damaged(path, f"its data cannot be read: {error}") from None
