@@ -101,6 +101,11 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(files::irregular_images, module)?)?;
     module.add_function(wrap_pyfunction!(files::is_mpi_library, module)?)?;
     module.add_function(wrap_pyfunction!(files::open_regular, module)?)?;
+    module.add_function(wrap_pyfunction!(files::about_file, module)?)?;
+    module.add_function(wrap_pyfunction!(files::real_path, module)?)?;
+    module.add_function(wrap_pyfunction!(files::answered_again, module)?)?;
+    module.add_function(wrap_pyfunction!(files::unanswered, module)?)?;
+    module.add_class::<files::RegularFile>()?;
     module.add_function(wrap_pyfunction!(handles::handle_kinds, module)?)?;
     module.add_function(wrap_pyfunction!(acquisition::process_table, module)?)?;
     module.add_function(wrap_pyfunction!(acquisition::slurm_job, module)?)?;

@@ -51,6 +51,7 @@ __all__ = [
     "Queue",
     "Recorded",
     "Recording",
+    "RegularFile",
     "Session",
     "Snapshot",
     "StackNode",
@@ -58,7 +59,9 @@ __all__ = [
     "Unknown",
     "Watchdog",
     "__version__",
+    "about_file",
     "add_call",
+    "answered_again",
     "begin_look",
     "checked_core",
     "core_session",
@@ -83,6 +86,7 @@ __all__ = [
     "printable",
     "printable_json",
     "process_table",
+    "real_path",
     "recording_end",
     "recording_start",
     "refuse_call",
@@ -94,6 +98,7 @@ __all__ = [
     "symbol_names",
     "system_call_of_proc",
     "system_call_of_registers",
+    "unanswered",
     "value_of_c",
     "wants_processor",
     "watch",
@@ -1463,12 +1468,50 @@ def mpi_family(symbol: Callable[[str], Optional[int]], libraries: str) -> str:
 def open_regular(
     path: Union[str, bytes, os.PathLike[str]], reader: Optional[Tuple[int, int, Sequence[int]]] = None
 ) -> int:
-    """Opens a file that somebody else named for reading; returns its descriptor. It never waits, and opens regular files
+    """Opens a file that somebody else named for reading; returns its descriptor. It waits for nobody for long, and opens regular files
     alone: no FIFO, device, socket or directory, and nothing that the kernel makes up. ``reader`` is for whom: user, group
-    and other groups; root opens for others only what they could open themselves.
+    and other groups; root opens for others only what they could open themselves. What is read of the descriptor may wait for
+    its file system; :class:`RegularFile` does not.
 
     Raises OSError, whose ``strerror`` says what the path names.
     """
+
+class RegularFile:
+    """A regular file that is open for reading. Nothing of it is waited for for long: where its file system does not
+    answer, that is an error (``ETIMEDOUT``)."""
+
+    def __init__(
+        self,
+        path: Union[str, bytes, os.PathLike[str]],
+        reader: Optional[Tuple[int, int, Sequence[int]]] = None,
+    ) -> None:
+        """Opens it as :func:`open_regular` does."""
+
+    def read_at(self, offset: int, length: int) -> bytes:
+        """At most so many bytes at a place, and at most a mebibyte; none at its end."""
+
+    @property
+    def about(self) -> Tuple[int, int, int, int, int, int, int]:
+        """As :func:`about_file`, when it was opened."""
+
+def about_file(path: Union[str, bytes, os.PathLike[str]]) -> Tuple[int, int, int, int, int, int, int]:
+    """What a path leads to: the numbers of its file system and of itself, its length, when it was written last in
+    nanoseconds since 1970, its mode, its user and its group.
+
+    Raises OSError, also where its file system does not answer.
+    """
+
+def real_path(path: Union[str, bytes, os.PathLike[str]]) -> str:
+    """The path of what a path leads to, without links.
+
+    Raises OSError, also where its file system does not answer.
+    """
+
+def unanswered() -> List[str]:
+    """What is not read because file systems do not answer, a sentence for each of these."""
+
+def answered_again() -> int:
+    """How often a file system that did not answer has answered again."""
 
 def checked_core(core: Union[str, os.PathLike[str]], exe: Union[str, os.PathLike[str], None]) -> str:
     """The path of the program that dumped a core file, after a look at both and at the files that it names.

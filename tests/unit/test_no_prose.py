@@ -66,7 +66,7 @@ OTHERS: Set[Tuple[str, str]] = {
     ("crates/plugins/src/mqs/openmpi/texts.rs", "Data: "),
     ("crates/plugins/src/mqs/openmpi/texts.rs", " instances of MPI datatype"),
     # Rust's standard library, where Python has no number in its message.
-    ("crates/target/src/files.rs", " (os error"),
+    ("crates/target/src/files/mod.rs", " (os error"),
     # What the kernel says of a thread (proc(5), /proc/PID/syscall).
     ("crates/calls/src/system_calls.rs", "running"),
     # What gdb and lldb say.

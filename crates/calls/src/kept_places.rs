@@ -2,9 +2,10 @@
 //! stand at few places.
 
 use std::collections::BTreeMap;
-use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
+
+use target::files::about;
 
 use crate::Frame;
 
@@ -28,11 +29,11 @@ pub(crate) struct Place {
 impl Place {
     /// That of a frame; `None` where its file is not there, or too large.
     fn of(frame: &Frame) -> Option<Self> {
-        let about = std::fs::metadata(&frame.path).ok()?;
-        (about.len() <= MAX_FILE).then(|| Self {
+        let about = about(&frame.path).ok()?;
+        (about.size <= MAX_FILE).then(|| Self {
             path: frame.path.clone(),
-            modified: (about.mtime(), about.mtime_nsec()),
-            size: about.len(),
+            modified: about.modified,
+            size: about.size,
             offset: frame.pc.wrapping_sub(frame.text),
             build_id: frame.build_id.clone(),
         })

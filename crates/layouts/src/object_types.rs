@@ -1,10 +1,10 @@
 //! The types of one object file as a layout source.
 
-use std::fs;
 use std::path::PathBuf;
 
 use super::{LayoutSource, MakeError, MakeRequest, TypeLayout, profile_from_objects};
 use target::Reason;
+use target::files::about;
 
 /// Larger files are not read, in bytes: one type is not worth more than the second or two that this takes.
 const MAX_FILE: u64 = 256 << 20;
@@ -27,7 +27,7 @@ impl LayoutSource for ObjectTypes {
     }
 
     fn type_layout(&self, type_name: &str) -> Result<Option<TypeLayout>, Reason> {
-        let len = fs::metadata(&self.path).map_or(0, |file| file.len());
+        let len = about(&self.path).map_or(0, |about| about.size);
         if len > MAX_FILE {
             return Err(Reason::new(format!(
                 "{} has {len} bytes; types are read from files up to {MAX_FILE}",

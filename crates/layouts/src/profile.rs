@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::{Field, FieldKind, LayoutSource, TypeLayout};
-use target::files::open_regular;
+use target::files::open_named;
 use target::{Reason, TargetAbi};
 
 /// What the `schema` member of every profile says.
@@ -164,7 +164,7 @@ impl Profile {
     /// As [`Profile::from_json`], and where the file cannot be read.
     pub fn from_file(path: &Path) -> Result<Self, ProfileError> {
         let fail = |source| ProfileError::File { path: path.display().to_string(), source };
-        let file = open_regular(path).map_err(|error| fail(error.into()))?;
+        let file = open_named(path).map_err(|error| fail(error.into()))?;
         let mut text = String::new();
         file.take(MAX_PROFILE + 1).read_to_string(&mut text).map_err(fail)?;
         Self::from_json(&text)

@@ -4,7 +4,6 @@ use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeSet, HashMap};
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -156,7 +155,7 @@ impl<P: Process> Images<P> {
         let here = |place: &PathBuf| {
             let file = open_regular(place).ok()?;
             let mut own = vec![0; COMPARED];
-            let length = file.metadata().ok()?.len().min(COMPARED as u64);
+            let length = file.len().min(COMPARED as u64);
             file.read_exact_at(&mut own[..usize::try_from(length).ok()?], 0).ok()?;
             Some(Other { path: printable_path(place), build_id: build_id_in_memory(&own) })
         };
@@ -191,7 +190,7 @@ impl<P: Process> Images<P> {
             };
             let Ok(file) = opened else { return false };
             let mut own = vec![0; COMPARED];
-            let length = file.metadata().map_or(0, |about| about.len()).min(COMPARED as u64);
+            let length = file.len().min(COMPARED as u64);
             let read = file.read_exact_at(&mut own[..usize::try_from(length).unwrap_or(0)], 0).is_ok();
             // What follows the end of a file is zeros in its last page. A copy that was made of memory has other headers.
             read && (own == memory

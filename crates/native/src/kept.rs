@@ -9,7 +9,7 @@ use std::time::Duration;
 use gimli::RunTimeEndian;
 use symbols::{DebugPlaces, ObjectFile};
 use target::file_budget::cuts;
-use target::files::{Identity, Reader};
+use target::files::{Identity, Reader, about, answered_again};
 use target::{ByteOrder, PointerWidth, TargetAbi};
 use unwind::{Module, Sections};
 use variables::DebugInfo;
@@ -22,8 +22,8 @@ type Key = (Identity, Option<u32>);
 
 static KNOWN: Mutex<BTreeMap<Key, Arc<KnownFile>>> = Mutex::new(BTreeMap::new());
 
-/// How often reading had to end when files were asked for last.
-static CUTS: AtomicU64 = AtomicU64::new(0);
+/// How often reading had to end, and file systems that did not answer had answered again, when the last file was asked for.
+static CHANGES: AtomicU64 = AtomicU64::new(0);
 
 /// A file with what was found out about it.
 pub(crate) struct KnownFile {
@@ -45,13 +45,13 @@ fn asked_for() -> Option<Duration> {
 /// The file at a path, opened once; `None` where it is none that can be used.
 pub(crate) fn known_file(path: &Path, reader: Option<Reader>) -> Option<Arc<KnownFile>> {
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let cuts = cuts();
-    if CUTS.swap(cuts, Ordering::Relaxed) != cuts {
-        // What was found out about files meanwhile may be a part of what they say.
+    let changes = cuts().wrapping_add(answered_again());
+    if CHANGES.swap(changes, Ordering::Relaxed) != changes {
+        // What was found out about files may be a part of what they say.
         known().clear();
     }
     // Debug files are looked for with the rights of whoever's process it is.
-    let key = (Identity::of(&std::fs::metadata(path).ok()?), reader.as_ref().map(|reader| reader.uid));
+    let key = (Identity::of(&about(path).ok()?), reader.as_ref().map(|reader| reader.uid));
     if let Some(found) = known().get(&key) {
         return Some(Arc::clone(found));
     }

@@ -6,6 +6,7 @@ use std::rc::Rc;
 use calls::KeptFiles;
 use model::Facts;
 use target::address::TargetAddr;
+use target::files::unanswered;
 use target::{CacheStatistics, CodePlace, Image, Mapping, PageCache, Reason, Symbol, Target, TargetAbi, TargetError};
 
 use crate::ending::Ending;
@@ -61,6 +62,7 @@ impl<P: Process + 'static> Native<P> {
         facts.all_threads = found.all && found.stacks.iter().all(|stack| stack.complete);
         facts.stacks.clone_from(&found.stacks);
         facts.problems.extend(found.remarks.iter().cloned());
+        facts.problems.extend(unanswered());
         facts
     }
 

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use layouts::{LayoutSource, MakeError, TypeLayout, types_of_file};
 use symbols::ObjectFile;
 use target::file_budget::cuts;
-use target::files::Identity;
+use target::files::{Identity, about};
 use target::libraries::{c_library, is_application};
 use target::{PageCache, Reason, Target};
 
@@ -84,7 +84,7 @@ impl<P: Process> LayoutSource for MpiTypes<P> {
 
 /// All types that readers ask for, of one file; read once for all ranks.
 fn types_of(object: &ObjectFile) -> Arc<Types> {
-    let identity = std::fs::metadata(object.path()).ok().map(|about| Identity::of(&about));
+    let identity = about(object.path()).ok().map(|about| Identity::of(&about));
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(found) = identity.and_then(|identity| known().get(&identity).cloned()) {
         return found;

@@ -1,6 +1,5 @@
 //! Opens a recording: finds its processes, and what is damaged.
 
-use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
@@ -8,7 +7,7 @@ use super::RecordingError;
 use super::described::{FileEnd, ProcessDescription};
 use super::frame::{Frame, HEADER, Kind, MAGIC, MAX_RAW, VERSION};
 use super::limits::{self, MAX_FRAMES, MAX_PROCESSES, Unpacked};
-use target::files::{FileError, open_regular};
+use target::files::{FileError, RegularFile, open_named};
 
 /// The first line is not longer than this.
 const MAX_FIRST_LINE: u64 = 64;
@@ -60,8 +59,8 @@ impl RecordingFile {
     pub fn open(path: &Path) -> Result<Self, RecordingError> {
         let failed = |error: io::Error| RecordingError::File { path: path.to_owned(), reason: error.to_string() };
         let refused = |error: FileError| RecordingError::File { path: path.to_owned(), reason: error.to_string() };
-        let file = open_regular(path).map_err(refused)?;
-        let metadata = file.metadata().map_err(failed)?;
+        let file = open_named(path).map_err(refused)?;
+        let len = file.len();
         let mut reader = BufReader::with_capacity(1 << 16, file);
         let version = first_line(&mut reader).map_err(failed)?;
         let version = version.ok_or_else(|| RecordingError::NotARecording { path: path.to_owned() })?;
@@ -74,14 +73,14 @@ impl RecordingFile {
             info: None,
             sections: Vec::new(),
             problems: Vec::new(),
-            len: metadata.len(),
+            len,
             unpacked: Unpacked::default(),
         };
         recording.scan(&mut reader).map_err(failed)?;
         Ok(recording)
     }
 
-    fn scan(&mut self, reader: &mut BufReader<File>) -> io::Result<()> {
+    fn scan(&mut self, reader: &mut BufReader<RegularFile>) -> io::Result<()> {
         let mut at = reader.stream_position()?;
         // Of these one each belongs into a file: of more the first and the last counts, and only these are unpacked.
         let (mut info, mut end, mut ends) = (None, None, 0);
@@ -197,7 +196,7 @@ impl RecordingFile {
 }
 
 fn raw_of(path: &Path, frame: &Frame) -> io::Result<Vec<u8>> {
-    let mut file = open_regular(path)?;
+    let mut file = open_named(path)?;
     file.seek(SeekFrom::Start(frame.body_at))?;
     let mut body = Vec::new();
     // Not more than is there, whatever the header says.
@@ -210,7 +209,7 @@ fn text_of(path: &Path, frame: &Frame) -> io::Result<String> {
 }
 
 /// The version in the first line, `None` where it is not that of a recording.
-fn first_line(reader: &mut BufReader<File>) -> io::Result<Option<u32>> {
+fn first_line(reader: &mut BufReader<RegularFile>) -> io::Result<Option<u32>> {
     let mut line = Vec::new();
     for byte in reader.by_ref().take(MAX_FIRST_LINE).bytes() {
         match byte? {
@@ -225,7 +224,7 @@ fn first_line(reader: &mut BufReader<File>) -> io::Result<Option<u32>> {
 }
 
 /// The next header; `None` where it is cut off or damaged.
-fn read_header(reader: &mut BufReader<File>, header: &mut [u8; HEADER], at: u64) -> io::Result<Option<Frame>> {
+fn read_header(reader: &mut BufReader<RegularFile>, header: &mut [u8; HEADER], at: u64) -> io::Result<Option<Frame>> {
     match reader.read_exact(header) {
         Ok(()) => Ok(Frame::parse(header, at + HEADER as u64)),
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
@@ -233,7 +232,7 @@ fn read_header(reader: &mut BufReader<File>, header: &mut [u8; HEADER], at: u64)
     }
 }
 
-fn body_crc(reader: &mut BufReader<File>, len: u64) -> io::Result<u32> {
+fn body_crc(reader: &mut BufReader<RegularFile>, len: u64) -> io::Result<u32> {
     let mut crc = flate2::Crc::new();
     let mut buffer = [0; 1 << 16];
     let mut left = len;

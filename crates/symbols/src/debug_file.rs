@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use target::file_budget::FileBudget;
+use target::files::real_path;
 
 use super::object_file::How;
 use super::{DebugPlaces, ObjectFile, Section};
@@ -137,7 +138,7 @@ pub(crate) fn supplement(of: &ObjectFile) -> Option<ObjectFile> {
     match told.strip_prefix("/") {
         Ok(inside) => paths.extend(places.roots.iter().map(|root| root.join(inside))),
         Err(_) => {
-            let real = of.path().canonicalize().ok();
+            let real = real_path(of.path()).ok();
             let own = [Some(of.path().to_path_buf()), real].into_iter().flatten();
             paths.extend(own.filter_map(|path| Some(path.parent()?.join(told))));
         }

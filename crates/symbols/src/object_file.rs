@@ -141,15 +141,13 @@ impl ObjectFile {
     pub(crate) fn opened(path: &Path, places: &DebugPlaces, of: Option<&FileBudget>) -> Result<Self, ObjectError> {
         let fail = |error| ObjectError::File { path: path.display().to_string(), error };
         let file = places.open(path).map_err(fail)?;
-        let size = file.metadata().map_err(|error| fail(error.into()))?.len();
+        let size = file.len();
         if size > MAX_FILE {
             return Err(fail(FileError::TooLarge { size, most: MAX_FILE }));
         }
-        // The other descriptor is gone before anybody else reads this one.
-        let contents = Contents::new(file.try_clone().map_err(|error| fail(error.into()))?);
+        let contents = Contents::new(file);
         let head = object::File::parse(&contents).map(|file| Head::new(&file));
-        drop(contents);
-        Self::with(path.to_path_buf(), Source::File { file, size }, head, places.clone(), of)
+        Self::with(path.to_path_buf(), Source::File(contents.into_file()), head, places.clone(), of)
     }
 
     pub(crate) fn in_memory(path: PathBuf, bytes: Vec<u8>, of: Option<&FileBudget>) -> Result<Self, ObjectError> {
@@ -274,7 +272,7 @@ impl ObjectFile {
             return Some(known.clone());
         }
         let range = self.head.sections[at].range?;
-        let is_plain = range.format == CompressionFormat::None && matches!(*self.source, Source::File { .. });
+        let is_plain = range.format == CompressionFormat::None && matches!(*self.source, Source::File(_));
         let paid = Some(Paid { budget: self.budget.clone(), section: name.into() });
         let section = if is_plain {
             let size = range.uncompressed_size;

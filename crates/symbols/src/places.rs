@@ -2,11 +2,10 @@
 
 use std::env;
 use std::ffi::OsStr;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use target::files::{FileError, Reader, open_regular, open_regular_as};
+use target::files::{FileError, Reader, RegularFile, open_regular, open_regular_as, real_path};
 
 /// Where separate debug files are looked for.
 #[derive(Debug, Clone)]
@@ -42,7 +41,7 @@ impl DebugPlaces {
         Self { roots: Vec::new(), directories: Vec::new(), caches: Vec::new(), ask: None, reader: None }
     }
 
-    pub(crate) fn open(&self, path: &Path) -> Result<File, FileError> {
+    pub(crate) fn open(&self, path: &Path) -> Result<RegularFile, FileError> {
         match &self.reader {
             Some(reader) => open_regular_as(path, reader),
             None => open_regular(path),
@@ -65,7 +64,7 @@ impl DebugPlaces {
         let Some(own) = path.parent() else { return Vec::new() };
         let mut directories = vec![own.to_path_buf()];
         // The file behind a link, as gdb looks for it.
-        if let Ok(real) = path.canonicalize()
+        if let Ok(real) = real_path(path)
             && let Some(parent) = real.parent()
             && parent != own
         {

@@ -1,12 +1,11 @@
 //! The bytes of a file or of memory, pieces of which are read when they are wanted.
 
-use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use object::CompressionFormat;
 use object::read::CompressedFileRange;
 use target::file_budget::FileBudget;
+use target::files::RegularFile;
 use target::{zeroed, zeroed_shared};
 
 /// What a zlib stream can become at most: a run of equal bytes, 1032 times as long.
@@ -20,10 +19,7 @@ const BYTES_A_STEP: u64 = 8;
 
 pub(crate) enum Source {
     /// Stays open: what runs is this file, whatever its name means later.
-    File {
-        file: File,
-        size: u64,
-    },
+    File(RegularFile),
     Memory(Arc<[u8]>),
 }
 
@@ -51,7 +47,7 @@ impl Source {
 
     fn fill(&self, offset: u64, to: &mut [u8]) -> Option<()> {
         match self {
-            Self::File { file, .. } => file.read_exact_at(to, offset).ok(),
+            Self::File(file) => file.read_exact_at(to, offset).ok(),
             Self::Memory(bytes) => {
                 let start = usize::try_from(offset).ok()?;
                 to.copy_from_slice(bytes.get(start..start.checked_add(to.len())?)?);
@@ -89,7 +85,7 @@ impl Source {
 
     pub(crate) fn size(&self) -> u64 {
         match self {
-            Self::File { size, .. } => *size,
+            Self::File(file) => file.len(),
             Self::Memory(bytes) => bytes.len() as u64,
         }
     }

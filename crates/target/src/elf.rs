@@ -5,7 +5,6 @@
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, HashMap};
-use std::fs::{File, Metadata};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -16,7 +15,7 @@ use object::{Endianness, SymbolKind, elf};
 use super::{Image, Symbol, Target, TargetError, printable, zeroed};
 use crate::address::TargetAddr;
 use crate::file_budget::{Claimed, FileBudget};
-use crate::files::{self, Contents, FileError, Identity, Reader};
+use crate::files::{self, About, Contents, FileError, Identity, Reader, RegularFile};
 use crate::libraries::{RECORDER_SYMBOLS, is_mpi_file_name, is_mpi_library, is_recorder};
 
 /// How much of the file's beginning is compared with memory, in bytes.
@@ -34,7 +33,7 @@ type Functions = HashMap<u64, Box<str>>;
 pub struct ElfImage {
     path: PathBuf,
     /// What was compared with memory: what stands under that name later counts only where it is the same.
-    seen: Metadata,
+    seen: About,
     /// For whom it is read; `None`: for whoever runs this.
     reader: Option<Reader>,
     /// Build-id as hexadecimal digits.
@@ -93,7 +92,7 @@ static KNOWN: Mutex<BTreeMap<Identity, Tables>> = Mutex::new(BTreeMap::new());
 
 /// One of the tables of a file, which is made where it is not known yet. One that could not be read is not kept.
 fn known<T: Default>(
-    seen: &Metadata,
+    seen: &About,
     one: impl Fn(&mut Tables) -> &mut Option<Arc<T>>,
     read: impl FnOnce() -> Option<(T, Vec<Claimed>)>,
 ) -> Arc<T> {
@@ -150,7 +149,7 @@ impl ElfImage {
     ) -> Result<Self, TargetError> {
         let fail = |reason: String| TargetError::File { path: path.display().to_string(), reason };
         let file = opened(&path, reader).map_err(|error| fail(error.to_string()))?;
-        let seen = file.metadata().map_err(|error| fail(error.to_string()))?;
+        let seen = *file.about();
         let contents = Contents::new(file);
         let file = object::File::parse(&contents).map_err(|error| fail(error.to_string()))?;
         let build_id = build_id(&file);
@@ -238,8 +237,7 @@ impl ElfImage {
     /// The file as it was when it was compared, `None` where it is another one by now.
     fn contents(&self) -> Option<Contents> {
         let file = opened(&self.path, self.reader.as_ref()).ok()?;
-        let same = file.metadata().is_ok_and(|now| files::same(&self.seen, &now));
-        same.then(|| Contents::new(file))
+        file.about().is_same(&self.seen).then(|| Contents::new(file))
     }
 
     fn table(&self, full: bool) -> Option<(Table, Vec<Claimed>)> {
@@ -265,7 +263,7 @@ impl ElfImage {
     }
 }
 
-fn opened(path: &Path, reader: Option<&Reader>) -> Result<File, FileError> {
+fn opened(path: &Path, reader: Option<&Reader>) -> Result<RegularFile, FileError> {
     reader.map_or_else(|| files::open_regular(path), |reader| files::open_regular_as(path, reader))
 }
 

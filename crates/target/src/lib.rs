@@ -20,7 +20,6 @@ pub mod mock;
 pub mod processes;
 pub mod registers;
 mod segments;
-mod short_names;
 pub mod source_path;
 pub mod text;
 

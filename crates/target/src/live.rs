@@ -8,7 +8,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::{FileExt, MetadataExt};
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::{
@@ -16,12 +16,14 @@ use super::{
     images_from_link_map, library_names, printable_path, r_debug_from_program_headers,
 };
 use crate::address::TargetAddr;
-use crate::files::{Reader, is_root};
+use crate::files::{self, Reader, is_root};
 use crate::processes;
 
 /// The entries of the auxiliary vector that name the program headers (Linux, include/uapi/linux/auxvec.h).
 const AT_PHDR: u64 = 3;
 const AT_PHNUM: u64 = 5;
+/// And the one that tells the size of a page.
+const AT_PAGESZ: u64 = 6;
 
 /// An auxiliary vector or a list of mappings larger than this is not read on.
 const MAX_FACTS: u64 = 16 << 20;
@@ -79,9 +81,8 @@ impl LiveProcess {
             _ => TargetError::File { path: path(name), reason: error.to_string() },
         };
         let memory = File::open(path("mem")).map_err(|error| fail("mem", &error))?;
-        let mut ident = [0; 6];
         let exe = path("exe");
-        File::open(&exe).and_then(|mut file| file.read_exact(&mut ident)).map_err(|error| fail("exe", &error))?;
+        let ident = head(pid, &memory).map_err(|error| fail("exe", &error))?;
         let no_elf = || TargetError::File { path: exe.clone(), reason: "it is no ELF file".to_owned() };
         if ident[..4] != *b"\x7fELF" {
             return Err(no_elf());
@@ -191,10 +192,7 @@ impl LiveProcess {
 
     /// Whether the executable's type is ET_DYN (System V ABI, e_type at 16).
     fn is_position_independent(&self) -> bool {
-        let mut kind = [0; 2];
-        let read =
-            File::open(processes::place(self.pid).join("exe")).and_then(|file| file.read_exact_at(&mut kind, 16));
-        read.is_ok() && self.abi.uint(&kind) == 3
+        head(self.pid, &self.memory).is_ok_and(|head| self.abi.uint(&head[16..]) == 3)
     }
 
     fn elf(&self) -> Result<&ElfSymbols, TargetError> {
@@ -252,6 +250,46 @@ impl Target for LiveProcess {
     }
 }
 
+/// The beginning of a program's file, which is in memory as well; the file is opened where it is not there any more: to bring
+/// it there waits for the file system.
+fn head(pid: u32, memory: &File) -> std::io::Result<[u8; 18]> {
+    let mut head = [0; 18];
+    if let Some(start) = start_of_program(pid)
+        && is_resident(pid, start)
+        && memory.read_exact_at(&mut head, start.get()).is_ok()
+    {
+        return Ok(head);
+    }
+    files::open_regular(Path::new(&format!("/proc/{pid}/exe")))?.read_exact_at(&mut head, 0)?;
+    Ok(head)
+}
+
+/// Where the first byte of a program's file lies.
+fn start_of_program(pid: u32) -> Option<TargetAddr> {
+    let program = fs::read_link(format!("/proc/{pid}/exe")).ok()?;
+    let mut bytes = Vec::new();
+    File::open(format!("/proc/{pid}/maps")).ok()?.take(MAX_FACTS).read_to_end(&mut bytes).ok()?;
+    let own = |mapping: &Mapping| mapping.offset == 0 && mapping.readable && mapping.name == *program.as_os_str();
+    mappings(&bytes).into_iter().find(own).map(|mapping| mapping.start)
+}
+
+/// Whether the page with this address is in memory (`/proc/pid/pagemap`, Linux, Documentation/admin-guide/mm/pagemap.rst).
+fn is_resident(pid: u32, address: TargetAddr) -> bool {
+    let mut page = [0; 8];
+    let Some(number) = page_size().and_then(|size| address.get().checked_div(size)) else { return false };
+    let read = File::open(format!("/proc/{pid}/pagemap")).and_then(|file| file.read_exact_at(&mut page, number * 8));
+    read.is_ok() && u64::from_ne_bytes(page) >> 63 == 1
+}
+
+/// How large a page is, as the kernel tells this program.
+fn page_size() -> Option<u64> {
+    let own = fs::read("/proc/self/auxv").ok()?;
+    let mut words = own.chunks_exact(size_of::<usize>()).map(|word| word.try_into().map_or(0, usize::from_ne_bytes));
+    std::iter::from_fn(|| Some((words.next()?, words.next()?)))
+        .find(|(kind, _)| *kind as u64 == AT_PAGESZ)
+        .map(|(_, size)| size as u64)
+}
+
 /// The rights of a process to files; those of nobody where they cannot be told.
 fn reader_of(pid: u32) -> Option<Reader> {
     const NOBODY: u32 = 65534;
@@ -298,8 +336,8 @@ fn running_file(pid: u32, image: &Image) -> Vec<PathBuf> {
 fn without_deleted(pid: u32, path: PathBuf) -> PathBuf {
     let Some(plain) = path.as_os_str().as_bytes().strip_suffix(b" (deleted)") else { return path };
     let same = |one: &Path, two: &Path| {
-        let (Ok(one), Ok(two)) = (fs::metadata(one), fs::metadata(two)) else { return false };
-        (one.dev(), one.ino()) == (two.dev(), two.ino())
+        let (Ok(one), Ok(two)) = (files::about(one), files::about(two)) else { return false };
+        one.is_one(&two)
     };
     // A file may really be called so.
     let own = processes::place(pid);

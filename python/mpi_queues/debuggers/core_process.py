@@ -9,6 +9,7 @@ from typing import List, Optional, Tuple
 
 from .. import _native
 from ..errors import UserError, as_user_error
+from ..system import files
 from ..system.paths import shown
 from . import system_calls
 from .base import DebuggedProcess, DebuggerError, MemoryFault, RegionDict, StackDict, TypeDict
@@ -98,7 +99,7 @@ class CoreProcess(DebuggedProcess):
                     help=f"load the program that dumped it, type: file {shown(named or 'EXE')}",
                     kind="wrong_exe",
                 )
-        return named if named is not None and os.path.exists(named) else own
+        return named if named is not None and files.is_there(named) else own
 
     @property
     def pid(self) -> Optional[int]:

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-import os
 from typing import Dict, List, Mapping, NamedTuple, Optional, Tuple
 
 from .. import _native
+from ..system import files
 from .base import DebuggedProcess, DebuggerError
 
 #: So much of a stack, and of the program's variables, is looked at (bytes).
@@ -112,10 +112,10 @@ _known: Dict[Tuple[int, ...], Optional[Tuple[int, List[Tuple[int, int]]]]] = {}
 def _own_variables_of(path: str) -> Optional[Tuple[int, List[Tuple[int, int]]]]:
     """Where a program has its own variables; all ranks of a job run the same file."""
     try:
-        status = os.stat(path)
-    except OSError:
+        about = files.about(path)
+    except (OSError, ValueError):
         return None
-    identity = (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size)
+    identity = (about.device, about.inode, about.written, about.size)
     if identity not in _known:
         if len(_known) >= _MOST_KNOWN:
             _known.clear()

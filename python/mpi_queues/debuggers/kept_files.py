@@ -10,6 +10,7 @@ from typing import Dict, Optional, Tuple
 
 from .. import _native
 from ..errors import UserError
+from ..system import files
 from ..system.paths import shown
 
 #: A larger file is not copied (bytes).
@@ -64,19 +65,11 @@ def plain_path(path: str) -> str:
     return path
 
 
-def is_one(path: str, other: str) -> bool:
-    """Whether two paths lead to one file."""
-    try:
-        one, two = os.stat(path), os.stat(other)
-    except OSError:
-        return False
-    return (one.st_dev, one.st_ino) == (two.st_dev, two.st_ino)
-
-
 def misleads(path: str) -> bool:
     """Whether the name that the kernel gives for the target of a link is another file's."""
-    resolved = os.path.realpath(path)
-    return os.path.exists(resolved) and not is_one(path, resolved)
+    # The steps are taken here, as the debugger takes them: not where the last one does not answer.
+    resolved = os.path.realpath(path) if files.is_there(path) else path
+    return files.is_there(resolved) and not files.is_one(path, resolved)
 
 
 def copied(path: str) -> Optional[int]:

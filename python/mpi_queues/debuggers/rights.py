@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import pwd
 import select
-import stat
 import subprocess
 import time
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from typing import Dict, List, Optional, Sequence, Set, Tuple
 
 from .. import _native
 from ..report.words import clean
-from ..system import advice, processes
+from ..system import advice, files, processes
 from .invocation import Launcher, Rights
 
 #: How long the shell may take, in seconds.
@@ -84,17 +83,17 @@ def of_process(pid: int) -> Optional[Rights]:
 def of_file(path: str) -> Optional[Rights]:
     """The rights of the user to whom a file belongs; None where it is no file, or cannot be looked at."""
     try:
-        about = os.stat(path)
+        about = files.about(path)
     except (OSError, ValueError):
         return None
-    if not stat.S_ISREG(about.st_mode):
+    if not about.is_regular:
         return None
     try:
-        user = pwd.getpwuid(about.st_uid)
-        return Rights(about.st_uid, user.pw_gid, tuple(os.getgrouplist(user.pw_name, user.pw_gid)))
+        user = pwd.getpwuid(about.owner)
+        return Rights(about.owner, user.pw_gid, tuple(os.getgrouplist(user.pw_name, user.pw_gid)))
     except (KeyError, OSError):
         # A user without a name has no groups but the one that the file has.
-        return Rights(about.st_uid, about.st_gid, ())
+        return Rights(about.owner, about.group, ())
 
 
 def for_core(debugger: Launcher, core: str, exe: str, files: Sequence[str] = ()) -> Chosen:

@@ -9,14 +9,14 @@ CAP_CHECKPOINT_RESTORE), and else as far as memory has it (``memory_image.py``).
 
 from __future__ import annotations
 
-import contextlib
 import os
 from typing import Dict, List, Optional, Tuple
 
-from ..system import mappings, processes
+from ..system import files, mappings, processes
+from ..system.files import is_one
 from . import elf_heads
 from .elf_heads import PT_LOAD, WRITABLE
-from .kept_files import SAFE, anonymous, copied, copies, is_one, keep, kept, misleads, opened, read_at
+from .kept_files import SAFE, anonymous, copied, copies, keep, kept, misleads, opened, read_at
 from .mapped_images import DELETED, Files, Image, Mapping
 from .memory_image import memory_image
 
@@ -181,10 +181,8 @@ def executable_path(pid: int) -> Optional[str]:
         path = os.fsencode(os.readlink(link))
         if path.endswith(DELETED):
             # A file may really be called so.
-            with contextlib.suppress(OSError):
-                named, own = os.stat(f"/proc/{pid}/root".encode() + path), os.stat(link)
-                if (named.st_dev, named.st_ino) == (own.st_dev, own.st_ino):
-                    return os.fsdecode(path)
+            if files.is_one(f"/proc/{pid}/root{os.fsdecode(path)}", link):
+                return os.fsdecode(path)
             path = path[: -len(DELETED)]
     except OSError:
         return None

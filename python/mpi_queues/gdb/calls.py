@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import re
 from contextlib import contextmanager
 from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
@@ -16,6 +15,7 @@ from ..debuggers.base import DebuggedProcess, StackDict
 from ..debuggers.callers import Caller, CallFrame, Thread
 from ..debuggers.calls import ProcessCalls
 from ..debuggers.fingerprints import Place, kept_registers
+from ..system import files
 from . import quiet as gdb_quiet
 from . import text as gdb_text
 from .values import GdbScope, sentence
@@ -258,6 +258,6 @@ def _built(objfile: Any) -> Optional[float]:
     """When the file with the code was built; for one with separate debug information, the file itself."""
     owner = getattr(objfile, "owner", None) or objfile
     try:
-        return os.stat(gdb_text.text(lambda: owner.filename).removeprefix("target:")).st_mtime
-    except OSError:
+        return files.about(gdb_text.text(lambda: owner.filename).removeprefix("target:")).written / 1e9
+    except (OSError, ValueError):
         return None

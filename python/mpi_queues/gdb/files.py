@@ -12,6 +12,7 @@ import gdb
 
 from ..debuggers.mapped_images import Files, Image, Mistaken
 from ..debuggers.running_files import RunningFiles
+from ..system import files as system_files
 from . import quiet as gdb_quiet
 from . import text as gdb_text
 from .text import text
@@ -62,10 +63,10 @@ def known(files: RunningFiles) -> Tuple[object, ...]:
 
 def _as_it_is_now(path: str) -> Optional[Tuple[int, int, int, int]]:
     try:
-        about = os.stat(path)
+        about = system_files.about(path)
     except (OSError, ValueError):
         return None
-    return about.st_dev, about.st_ino, about.st_mtime_ns, about.st_size
+    return about.device, about.inode, about.written, about.size
 
 
 def mistaken(files: Files) -> List[Mistaken]:

@@ -6,7 +6,7 @@ import os
 from typing import List, Optional, Sequence
 
 from ..errors import UserError
-from ..system import advice, processes
+from ..system import advice, files, processes
 from . import environment, owners, tables
 from .programs import described, is_daemon, is_launcher, names_of
 from .tree import ProcessTree
@@ -175,10 +175,10 @@ def _whose(tree: ProcessTree, pid: int, among: Sequence[int]) -> str:
 
 def _is_called(tree: ProcessTree, pid: int, spec: str) -> bool:
     if os.sep in spec:
-        real = os.path.realpath(spec)
+        real = files.real_path(spec)
         command = tree.command(pid)
         shown = [tree.script(pid), tree.executable(pid), command[0] if command else None]
-        return any(one and (one == spec or os.path.realpath(one) == real) for one in shown)
+        return any(one and (one == spec or files.real_path(one) == real) for one in shown)
     return any(name == spec or name.startswith(f"{spec}.") for name in names_of(tree, pid))
 
 

@@ -244,11 +244,10 @@ class ProcessTree:
         """Whether its program names MPI_Init: one that is linked statically, or has not loaded its libraries yet."""
         try:
             with files.opened(self._root / self._place(pid) / "exe") as file:
-                about = os.fstat(file.fileno())
-                key = (about.st_dev, about.st_ino)
+                key = (file.about.device, file.about.inode)
                 if key not in self._programs:
                     self._programs[key] = False
-                    if 0 < about.st_size <= _MAX_PROGRAM:
+                    if 0 < file.about.size <= _MAX_PROGRAM:
                         self._programs[key] = _has_mpi_name(file)
                 return self._programs[key]
         except (OSError, ValueError):

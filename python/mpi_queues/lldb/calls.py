@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any, Dict, Iterator, Optional, Tuple, Union
 
 import lldb
@@ -14,6 +13,7 @@ from ..debuggers.callers import Caller, CallFrame, Thread
 from ..debuggers.calls import ProcessCalls
 from ..debuggers.fingerprints import Place, kept_registers
 from ..debuggers.values import Scope, Typed
+from ..system import files
 from .values import LldbScope, made
 
 
@@ -192,6 +192,6 @@ def _built(module: Any) -> Optional[float]:
     """When the file with the code was built."""
     path = str(module.GetFileSpec().fullpath or "")
     try:
-        return os.stat(path).st_mtime
-    except OSError:
+        return files.about(path).written / 1e9
+    except (OSError, ValueError):
         return None

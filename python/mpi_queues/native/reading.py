@@ -151,14 +151,18 @@ class _Pool(threading.local):
 
     def __init__(self) -> None:
         self._layouts: Optional[str] = None
+        self._answered = 0
         self._started: Dict[int, Optional[int]] = {}
         self._processes: Optional[_native.LiveProcesses] = None
 
     def of(self, pids: Sequence[int], layouts: Optional[str]) -> _native.LiveProcesses:
         started = {pid: processes.start_time(pid) for pid in pids}
-        same = self._layouts == layouts and all(self._started.get(pid) == at for pid, at in started.items())
+        # What was found out while a file system did not answer lacks what that has.
+        answered = _native.answered_again()
+        same = self._layouts == layouts and self._answered == answered
+        same = same and all(self._started.get(pid) == at for pid, at in started.items())
         if self._processes is None or not same:
-            self._layouts, self._started = layouts, started
+            self._layouts, self._answered, self._started = layouts, answered, started
             self._processes = _native.LiveProcesses(layouts=layouts)
         return self._processes
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import List, Optional
 
 from .. import recorded_ranks
-from .._native import Diagnosis
+from .._native import Diagnosis, unanswered
 from ..errors import UserError
 from ..nodes import reading as nodes
 from ..page.report import html
@@ -77,6 +77,8 @@ class Directory:
         suffix = self._free()
         written = Written(self.path)
         text, json, page, recording = (_named(name, suffix) for name in (_TEXT, _JSON, _PAGE, _RECORDING))
+        # What the ranks' own problems say as well, in the JSON.
+        head = [*head, *(f"Problem: {sentence}." for sentence in unanswered())]
         if diagnosis is not None:
             self._write(written, text, _text(diagnosis, head, os.path.join(self.path, recording)))
             self._write(written, json, in_lines(diagnosis.to_json(indent=2)) + "\n")

@@ -2,10 +2,10 @@
 
 use std::fs;
 use std::net::IpAddr;
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
 use super::walk::{NotOpened, Opened, Processes};
+use target::files::about;
 use target::{LiveProcess, TargetError, printable, processes};
 
 /// What the kernel adds to the path of an executable whose file is gone (proc(5), /proc/PID/exe).
@@ -95,8 +95,8 @@ fn is_same_file(pid: u32, runs: &str, named: &str) -> bool {
         Some(inside) => own.join("root").join(inside.trim_start_matches('/')),
         None => own.join("cwd").join(named),
     };
-    match (fs::metadata(seen), fs::metadata(own.join("exe"))) {
-        (Ok(one), Ok(other)) => (one.dev(), one.ino()) == (other.dev(), other.ino()),
+    match (about(&seen), about(&own.join("exe"))) {
+        (Ok(one), Ok(other)) => one.is_one(&other),
         _ => false,
     }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::{Source, Sources};
 use crate::Unknown;
 use crate::words::{is_space, is_word, leading_name, leading_word};
-use target::files::Reader;
+use target::files::{Reader, is_regular};
 
 /// Headers are looked through so deep, and so many.
 const DEEPEST: usize = 4;
@@ -62,7 +62,7 @@ impl Macros {
             let includes = if depth < DEEPEST { of(&one).includes.as_slice() } else { &[] };
             for include in includes.iter().take(MOST_FILES) {
                 let path = normal(&directory.join(include));
-                if !path.is_file() {
+                if !is_regular(&path) {
                     continue;
                 }
                 if total > MAX_TOTAL {

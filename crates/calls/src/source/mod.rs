@@ -15,17 +15,15 @@ pub use macros::Macros;
 pub use mentions::{Mention, mentions};
 
 use std::collections::BTreeMap;
-use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::Unknown;
 use crate::words::grouped;
-use target::files::{FileError, Reader, open_regular, open_regular_as};
+use target::files::{About, FileError, Reader, RegularFile, open_regular, open_regular_as};
 
 /// Larger files are no sources that a person wrote.
 const MAX_BYTES: u64 = 16 << 20;
@@ -206,9 +204,9 @@ impl Sources {
             None => open_regular(path),
         };
         let file = opened.map_err(|error| unreadable(path, &error))?;
-        let about = file.metadata().map_err(|error| unreadable(path, &error.into()))?;
-        if about.len() > MAX_BYTES {
-            let size = grouped(about.len());
+        let about = *file.about();
+        if about.size > MAX_BYTES {
+            let size = grouped(about.size);
             return Err(Unknown::new(format!("the source file {} has {size} bytes", base_name(path))));
         }
         let Some(built) = built else {
@@ -217,13 +215,13 @@ impl Sources {
                 base_name(path)
             )));
         };
-        let modified = (about.mtime(), about.mtime_nsec());
+        let modified = about.modified;
         if seconds(modified) > built {
             let name = base_name(path);
             return Err(Unknown::new(format!("the source {name} was changed after the program was built")));
         }
         // Whoever may open it may see what was read of it before.
-        let (device, inode, size) = (about.dev(), about.ino(), about.len());
+        let About { device, inode, size, .. } = about;
         let identity = Identity { path: path.to_owned(), device, inode, modified, size };
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = kept.known.get(&identity) {
@@ -248,7 +246,7 @@ fn seconds((whole, nanoseconds): (i64, i64)) -> f64 {
 }
 
 /// As text files are read: other line ends than \n stay as they are.
-fn text_of(file: File) -> io::Result<String> {
+fn text_of(file: RegularFile) -> io::Result<String> {
     let mut bytes = Vec::new();
     file.take(MAX_BYTES).read_to_end(&mut bytes)?;
     Ok(String::from_utf8_lossy(&bytes).replace("\r\n", "\n"))

@@ -1,7 +1,6 @@
 //! The frame that called a function of MPI, as `calls` asks for it.
 
 use std::collections::{BTreeMap, HashMap};
-use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -10,7 +9,7 @@ use std::time::Duration;
 use calls::{Frame, Frames, Unknown};
 use functions::constants::Family;
 use target::address::TargetAddr;
-use target::files::Reader;
+use target::files::{Reader, about};
 use target::libraries::{is_application, is_mpi_file};
 use target::{Target, TargetAbi};
 use variables::{DebugInfo, FrameFacts, FrameScope, OuterFrame};
@@ -77,8 +76,8 @@ impl<P: Process + 'static> calls::Caller for NativeCaller<P> {
 
     fn built(&self) -> Result<Option<f64>, Unknown> {
         let Some(file) = &self.loaded()?.file else { return Ok(None) };
-        let about = std::fs::metadata(file.object.path()).ok();
-        Ok(about.map(|about| about.mtime() as f64 + about.mtime_nsec() as f64 / 1e9))
+        let about = about(file.object.path()).ok();
+        Ok(about.map(|about| about.modified.0 as f64 + about.modified.1 as f64 / 1e9))
     }
 
     fn reader(&self) -> Result<Option<Reader>, Unknown> {

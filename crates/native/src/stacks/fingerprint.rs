@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use calls::{OwnVariables, own_variables};
 use target::address::TargetAddr;
-use target::files::Identity;
+use target::files::{Identity, about};
 use target::{PageCache, Target};
 
 use super::message_memory::{Messages, message_memory};
@@ -87,7 +87,7 @@ fn digest<P: Process>(shared: &Shared<P>) -> Option<u64> {
 }
 
 fn variables_of(path: &Path) -> Option<Arc<OwnVariables>> {
-    let identity = Identity::of(&std::fs::metadata(path).ok()?);
+    let identity = Identity::of(&about(path).ok()?);
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(found) = known().get(&identity) {
         return found.clone();

@@ -10,6 +10,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 
+use target::files::Hurry;
 use target::processes;
 use target::registers::Registers;
 
@@ -114,6 +115,8 @@ pub(super) enum Command {
 /// Processes that stand until this is dropped.
 #[derive(Debug)]
 pub struct Stopped {
+    /// No file is waited for for long meanwhile.
+    _hurry: Hurry,
     processes: BTreeMap<u32, Standing>,
     commands: Option<Sender<Command>>,
     held: Option<Held>,
@@ -149,6 +152,7 @@ impl Stopped {
     }
 
     fn these(pids: &[u32], limit: Duration, purpose: Purpose) -> (Self, Vec<(u32, StopError)>) {
+        let hurry = Hurry::new();
         let (commands, orders) = channel();
         let (reply, answers) = channel();
         let (tell, told) = channel::<Outcome>();
@@ -179,7 +183,10 @@ impl Stopped {
                 (BTreeMap::new(), pids.iter().map(failed).collect())
             }
         };
-        (Self { processes, commands: Some(commands), held: Some(held), answers, tracer: tracer.ok() }, failures)
+        (
+            Self { _hurry: hurry, processes, commands: Some(commands), held: Some(held), answers, tracer: tracer.ok() },
+            failures,
+        )
     }
 
     /// The process, where it stands.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use super::error::PluginError;
 use super::trust;
 use target::Image;
+use target::files::{about, is_regular, real_path};
 use target::libraries::is_mpi_library;
 
 /// More directories than this beside the MPI library are not looked into.
@@ -79,15 +80,15 @@ pub struct Search<'a> {
 /// Those of the names in these directories that are files.
 pub fn existing<'a>(directories: &'a [PathBuf], names: &'a [PathBuf]) -> impl Iterator<Item = PathBuf> + 'a {
     let all = directories.iter().flat_map(move |directory| names.iter().map(move |name| directory.join(name)));
-    all.filter(|path| path.is_file())
+    all.filter(|path| is_regular(path))
 }
 
 /// A file that the user named.
 pub fn by_name(path: &Path, how: How) -> Candidate {
-    let exists = path.is_file();
+    let exists = is_regular(path);
     let refusal = (!exists).then(|| PluginError::File {
         path: path.to_owned(),
-        reason: if path.exists() { "it is not a regular file" } else { "there is no such file" }.to_owned(),
+        reason: if about(path).is_ok() { "it is not a regular file" } else { "there is no such file" }.to_owned(),
     });
     Candidate { path: path.to_owned(), how, exists, trusted: exists, refusal }
 }
@@ -97,7 +98,7 @@ pub fn by_rule(path: PathBuf, how: How, safe_path: &[PathBuf]) -> Candidate {
     match trust::check(&path, safe_path) {
         Ok(real) => Candidate { path: real, how, exists: true, trusted: true, refusal: None },
         Err(error) => {
-            let exists = path.is_file();
+            let exists = is_regular(&path);
             let refusal = if exists {
                 error
             } else {
@@ -118,17 +119,19 @@ pub fn directories_beside(images: &[Image]) -> Vec<PathBuf> {
         return Vec::new();
     };
     let mut out: Vec<PathBuf> = Vec::new();
-    for path in [Some(path.to_owned()), path.canonicalize().ok()].into_iter().flatten() {
+    for path in [Some(path.to_owned()), real_path(path).ok()].into_iter().flatten() {
         if let Some(directory) = path.parent().map(Path::to_owned).filter(|directory| !out.contains(directory)) {
             out.push(directory);
         }
     }
     let mut below = Vec::new();
     for directory in &out {
-        let Ok(entries) = directory.read_dir() else { continue };
+        let Some(entries) = about(directory).ok().and_then(|_| directory.read_dir().ok()) else { continue };
         let openmpi = |entry: &std::fs::DirEntry| entry.file_name().as_bytes().starts_with(b"openmpi");
         let entries = entries.flatten().filter(openmpi).take(MAX_DIRECTORIES);
-        below.extend(entries.map(|entry| entry.path()).filter(|path| path.is_dir()));
+        below.extend(
+            entries.map(|entry| entry.path()).filter(|path| about(path).is_ok_and(|about| about.is_directory())),
+        );
     }
     below.sort();
     out.extend(below);
@@ -139,7 +142,7 @@ pub fn directories_beside(images: &[Image]) -> Vec<PathBuf> {
 pub fn drop_doubles(found: &mut Vec<Candidate>) {
     let mut seen: Vec<PathBuf> = Vec::new();
     found.retain(|candidate| {
-        let real = candidate.path.canonicalize().unwrap_or_else(|_| candidate.path.clone());
+        let real = real_path(&candidate.path).unwrap_or_else(|_| candidate.path.clone());
         let new = !seen.contains(&real);
         seen.push(real);
         new

@@ -9,6 +9,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use super::error::{PluginError, shown};
+use target::files::real_path;
 
 /// Where programs are installed.
 pub const TRUSTED_DIRECTORIES: [&str; 4] = ["/usr/lib", "/usr/lib64", "/usr/local/lib", "/opt"];
@@ -28,7 +29,7 @@ pub fn check(path: &Path, safe_path: &[PathBuf]) -> Result<PathBuf, PluginError>
 
 fn check_as(path: &Path, safe_path: &[PathBuf], user: u32) -> Result<PathBuf, PluginError> {
     let file = |error: &dyn std::fmt::Display| PluginError::File { path: path.to_owned(), reason: error.to_string() };
-    let real = path.canonicalize().map_err(|error| file(&error))?;
+    let real = real_path(path).map_err(|error| file(&error))?;
     let refuse = |reason: String| Err(PluginError::NotTrusted { path: path.to_owned(), reason });
     let metadata = real.metadata().map_err(|error| file(&error))?;
     if !metadata.is_file() {

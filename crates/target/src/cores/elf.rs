@@ -1,12 +1,11 @@
 //! The beginning of an ELF file of 64 bits in little endian (System V ABI, chapters 4 and 5), in pieces of the file.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
 use crate::budget::zeroed;
-use crate::files::{self, FileError};
+use crate::files::{self, About, FileError, RegularFile};
 
 pub(super) const PT_LOAD: u32 = 1;
 pub(super) const PT_DYNAMIC: u32 = 2;
@@ -39,24 +38,32 @@ pub(super) fn u16_at(bytes: &[u8], at: usize) -> Option<u16> {
 /// A file of which pieces are read. It may claim any size, so nothing is allocated that it does not have.
 #[derive(Debug)]
 pub(super) struct Pieces {
-    file: File,
-    about: Metadata,
+    file: RegularFile,
+    about: About,
     len: u64,
 }
 
 impl Pieces {
     pub fn open(path: &Path) -> Result<Self, FileError> {
-        let file = files::open_regular(path)?;
-        let about = file.metadata()?;
-        Ok(Self { file, len: about.len(), about })
+        files::open_regular(path).map(Self::of)
+    }
+
+    /// Those of a file that the person who looks has named.
+    pub fn named(path: &Path) -> Result<Self, FileError> {
+        files::open_named(path).map(Self::of)
+    }
+
+    fn of(file: RegularFile) -> Self {
+        let about = *file.about();
+        Self { file, len: about.size, about }
     }
 
     /// The same file with other contents, of `len` bytes.
     pub fn replaced(&self, file: File, len: u64) -> Self {
-        Self { file, about: self.about.clone(), len }
+        Self { file: file.into(), about: self.about, len }
     }
 
-    pub fn about(&self) -> &Metadata {
+    pub fn about(&self) -> &About {
         &self.about
     }
 

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, OnceLock};
 
@@ -75,7 +74,7 @@ impl CoreFile {
             FileError::Irregular(what) => CoreError::Irregular { path: shown(path), what },
             other => CoreError::Unreadable { path: shown(path), reason: other.reason() },
         };
-        let mut file = Pieces::open(path).map_err(unreadable)?;
+        let mut file = Pieces::named(path).map_err(unreadable)?;
         let packing = Packing::of(&file.read(0, HEADER).map_err(|error| unreadable(error.into()))?);
         if let Some(packing) = packing {
             file = unpacked(path, &file, packing, go_on)?;
@@ -126,7 +125,7 @@ impl CoreFile {
 
     /// User id of the process: whose the file is, or, of root's files, who the file says; `None` where neither tells.
     pub fn owner(&self) -> Option<u32> {
-        Some(self.file.about().uid()).filter(|user| *user != 0).or(self.notes.user)
+        Some(self.file.about().owner).filter(|user| *user != 0).or(self.notes.user)
     }
 
     /// Process id on its host, where the file tells it.

@@ -4,14 +4,13 @@
 //! the file is the one that was mapped: its first page, which holds the build-id, must be in the core, and equal.
 
 use std::ffi::OsStr;
-use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::PoisonError;
 
 use super::elf::{self, HEADER, PT_LOAD, Pieces, WRITABLE};
 use super::file::CoreFile;
 use crate::budget::zeroed;
-use crate::files;
+use crate::files::About;
 
 /// At least; larger pages begin and end at multiples of it.
 const PAGE: u64 = 4096;
@@ -21,7 +20,7 @@ const PAGE: u64 = 4096;
 pub(super) struct Constants {
     path: PathBuf,
     /// As it was compared: another file under its name stands for nothing.
-    seen: Metadata,
+    seen: About,
     pieces: Vec<Piece>,
 }
 
@@ -60,7 +59,7 @@ impl CoreFile {
         file.read_into(0, &mut own).ok()?;
         (own == mapped).then(|| Constants {
             path: name.into(),
-            seen: file.about().clone(),
+            seen: *file.about(),
             pieces: pieces(&file, first.start).unwrap_or_default(),
         })
     }
@@ -76,7 +75,7 @@ impl Constants {
         let offset = piece.offset?.checked_add(address - piece.start)?;
         // Held open, the libraries of many ranks would take too many descriptors.
         let file = Pieces::open(&self.path).ok()?;
-        if !files::same(&self.seen, file.about()) {
+        if !file.about().is_same(&self.seen) {
             return None;
         }
         file.read_into(offset, &mut to[..len]).ok()

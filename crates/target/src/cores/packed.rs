@@ -77,7 +77,7 @@ impl Packing {
 
 /// How the file at a path is compressed, if it is.
 pub fn packing(path: &Path) -> Option<Packing> {
-    Packing::of(&Pieces::open(path).ok()?.read(0, HEADER).ok()?)
+    Packing::of(&Pieces::named(path).ok()?.read(0, HEADER).ok()?)
 }
 
 /// The file as it was before it was compressed; one that is cut short as far as it goes.

@@ -9,7 +9,7 @@ use super::file::CoreFile;
 use super::libraries::r_debug;
 use super::notes::AT_PHDR;
 use crate::address::TargetAddr;
-use crate::files::Reader;
+use crate::files::{self, Reader};
 use crate::{
     ElfSymbols, Image, PageCache, Symbol, Target, TargetAbi, TargetError, build_id_in_memory, images_from_link_map,
     r_debug_from_program_headers,
@@ -43,7 +43,7 @@ impl CoreProcess {
 
     /// Path of the executable: as the kernel knew it where there is a file, else where its file is now.
     pub fn executable(&self) -> &Path {
-        self.core.executable().map(Path::new).filter(|named| named.exists()).unwrap_or(&self.program)
+        self.core.executable().map(Path::new).filter(|named| files::about(named).is_ok()).unwrap_or(&self.program)
     }
 
     fn list_images(&self) -> Result<Vec<Image>, TargetError> {

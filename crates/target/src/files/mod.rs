@@ -4,24 +4,38 @@
 //! `/sys`) may never end or may wait. So a file is looked at before it is opened (`O_PATH` has no effect on what it
 //! names), and what is opened then is the very file that was looked at. Our own reading of `/proc/PID` does not go
 //! through here.
+//!
+//! A file system may not answer: one of another machine, or of a program in user space. So what a target names is opened
+//! by a process that can be left behind (`attendant`), and read by it where the file is not of this machine's own
+//! file systems. One that did not answer is not asked again for a while (`silence`). What the person who looks has named
+//! is waited for as long as it takes ([`open_named`]).
 #![allow(unsafe_code)]
 
-use std::cell::Cell;
+mod asking;
+mod attendant;
+mod mounts;
+mod opening;
+mod regular;
+mod rights;
+mod serving;
+mod short_names;
+mod silence;
+mod wire;
+
+use std::ffi::CString;
 use std::fmt;
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
-use std::path::Path;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 
-use object::read::{ReadCache, ReadRef};
-
-pub use crate::short_names::ShortNames;
-
-/// One piece of a file that is larger is not read at once: a sparse file costs nothing and may claim anything.
-const MAX_PIECE: u64 = 96 << 20;
-/// Nor are more bytes than this read of one file for its tables: symbols of 24 bytes each.
-const MAX_READ: u64 = 128 << 20;
+use opening::Refusal;
+pub use regular::{Contents, RegularFile};
+pub use rights::is_root;
+pub use short_names::ShortNames;
+pub use silence::{Hurry, NoAnswer, answered_again, unanswered};
 
 /// What a file is that is no regular one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +52,13 @@ pub enum Irregular {
     Kernel,
     /// Anything else.
     Other,
+}
+
+impl Irregular {
+    fn of(number: u64) -> Self {
+        let all = [Self::Fifo, Self::Device, Self::Socket, Self::Directory, Self::Kernel];
+        all.into_iter().find(|kind| *kind as u64 == number).unwrap_or(Self::Other)
+    }
 }
 
 impl fmt::Display for Irregular {
@@ -73,6 +94,9 @@ pub enum FileError {
     /// Only others may read it than the user for whom it is wanted.
     #[error("the user {0} of the process may not read it")]
     Forbidden(u32),
+    /// Its file system does not answer.
+    #[error(transparent)]
+    NoAnswer(#[from] NoAnswer),
 }
 
 impl FileError {
@@ -90,9 +114,23 @@ impl From<FileError> for io::Error {
     fn from(error: FileError) -> Self {
         match error {
             FileError::Io(error) => error,
+            FileError::NoAnswer(error) => Self::new(io::ErrorKind::TimedOut, error),
             other => Self::other(other.to_string()),
         }
     }
+}
+
+impl From<Refusal> for FileError {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Number(number) => Self::Io(io::Error::from_raw_os_error(number)),
+            Refusal::Irregular(kind) => Self::Irregular(kind),
+        }
+    }
+}
+
+fn io_error(refusal: Refusal) -> io::Error {
+    FileError::from(refusal).into()
 }
 
 /// For whom a file is read: root must not read for a process what the process itself could not.
@@ -106,112 +144,145 @@ pub struct Reader {
     pub groups: Vec<u32>,
 }
 
-/// Magic numbers of file systems whose files the kernel makes up (Linux, include/uapi/linux/magic.h; those of
-/// configfs, fusectl and mqueue in their own sources).
-const KERNEL: [u64; 21] = [
-    0x9fa0,      // proc
-    0x6265_6572, // sysfs
-    0x6462_6720, // debugfs
-    0x7472_6163, // tracefs
-    0x7363_6673, // securityfs
-    0x0027_e0eb, // cgroup
-    0x6367_7270, // cgroup2
-    0xcafe_4a11, // bpf
-    0x6165_676c, // pstore
-    0xde5e_81e4, // efivarfs
-    0x6265_6570, // configfs
-    0xf97c_ff8c, // selinuxfs
-    0x4341_5d53, // smackfs
-    0x4249_4e4d, // binfmt_misc
-    0x1cd1,      // devpts
-    0x6e73_6673, // nsfs
-    0x0765_5821, // resctrl
-    0x6573_5543, // fusectl
-    0x1980_0202, // mqueue
-    0x5346_4d47, // gfs2meta
-    0x0904_1934, // anonymous inodes
-];
+/// What a file is, as it was looked at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct About {
+    /// The number of its file system.
+    pub device: u64,
+    /// Its number there.
+    pub inode: u64,
+    /// Its length in bytes.
+    pub size: u64,
+    /// When it was last written: seconds since 1970, and nanoseconds.
+    pub modified: (i64, i64),
+    /// Its kind and who may do what with it (`st_mode`).
+    pub mode: u32,
+    /// The user whose it is.
+    pub owner: u32,
+    /// The group whose it is.
+    pub group: u32,
+    /// Whether it is on this machine's own file systems.
+    is_local: bool,
+}
 
-/// Opens a regular file for reading, and nothing else; it never waits for anybody.
+impl About {
+    /// Whether it is a regular file.
+    pub fn is_regular(&self) -> bool {
+        self.mode & libc::S_IFMT == libc::S_IFREG
+    }
+
+    /// Whether it is a directory.
+    pub fn is_directory(&self) -> bool {
+        self.mode & libc::S_IFMT == libc::S_IFDIR
+    }
+
+    /// Whether both are one file.
+    pub fn is_one(&self, other: &Self) -> bool {
+        (self.device, self.inode) == (other.device, other.inode)
+    }
+
+    /// Whether two looks at a file saw the same contents, as far as the kernel tells.
+    pub fn is_same(&self, other: &Self) -> bool {
+        Identity::of(self) == Identity::of(other)
+    }
+
+    fn irregular(&self) -> Option<Irregular> {
+        match self.mode & libc::S_IFMT {
+            libc::S_IFREG => None,
+            libc::S_IFIFO => Some(Irregular::Fifo),
+            libc::S_IFCHR | libc::S_IFBLK => Some(Irregular::Device),
+            libc::S_IFSOCK => Some(Irregular::Socket),
+            libc::S_IFDIR => Some(Irregular::Directory),
+            _ => Some(Irregular::Other),
+        }
+    }
+}
+
+/// What tells the contents of a file from those of others, as far as the kernel tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Identity {
+    file: (u64, u64),
+    size: u64,
+    modified: (i64, i64),
+}
+
+impl Identity {
+    /// That of a file as it was looked at.
+    pub fn of(about: &About) -> Self {
+        Self { file: (about.device, about.inode), size: about.size, modified: about.modified }
+    }
+}
+
+/// Opens a regular file for reading, and nothing else; it waits for nobody for long.
+///
+/// # Errors
+/// [`FileError`] where it is none, the kernel refuses, or its file system does not answer.
+pub fn open_regular(path: &Path) -> Result<RegularFile, FileError> {
+    asking::open(path, None)
+}
+
+/// Opens a regular file that `reader` may read. Who is not root has his own rights, and no more is asked. The kernel
+/// decides, with directories and access lists.
+///
+/// # Errors
+/// As [`open_regular`]; [`FileError::Forbidden`] where only others may.
+pub fn open_regular_as(path: &Path, reader: &Reader) -> Result<RegularFile, FileError> {
+    asking::open(path, Some(reader))
+}
+
+/// Opens a regular file that the person who looks has named: it is waited for as long as it takes.
 ///
 /// # Errors
 /// [`FileError`] where it is none, or the kernel refuses.
-pub fn open_regular(path: &Path) -> Result<File, FileError> {
-    let place = place_of(path)?;
-    check(&place)?;
-    // The very file that was looked at, whatever its name means by now. A file with a lease of somebody's is not waited
-    // for (O_NONBLOCK, fcntl(2)).
-    let link = format!("/proc/self/fd/{}", place.as_raw_fd());
-    let file = open(Path::new(&link), libc::O_NONBLOCK | libc::O_NOCTTY)?;
-    check(&file)?;
-    Ok(file)
-}
-
-/// The same, of at most `most` bytes.
-///
-/// # Errors
-/// As [`open_regular`], and where it is larger.
-pub fn open_regular_up_to(path: &Path, most: u64) -> Result<File, FileError> {
-    let file = open_regular(path)?;
-    let size = file.metadata()?.len();
-    if size > most { Err(FileError::TooLarge { size, most }) } else { Ok(file) }
+pub fn open_named(path: &Path) -> Result<RegularFile, FileError> {
+    let path = CString::new(path.as_os_str().as_bytes()).map_err(io::Error::from)?;
+    let (file, about) = opening::regular(&path)?;
+    Ok(RegularFile::here(file, about))
 }
 
 /// The contents of a regular file of at most `most` bytes.
 ///
 /// # Errors
-/// As [`open_regular_up_to`], and where it cannot be read.
+/// As [`open_regular`], where it is larger, and where it cannot be read.
 pub fn read_regular(path: &Path, most: u64) -> Result<Vec<u8>, FileError> {
+    let file = open_regular(path)?;
+    let size = file.len();
+    if size > most {
+        return Err(FileError::TooLarge { size, most });
+    }
     let mut bytes = Vec::new();
     // It may grow while it is read.
-    open_regular_up_to(path, most)?.take(most).read_to_end(&mut bytes)?;
+    file.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
-/// Whether this program runs as root.
-pub fn is_root() -> bool {
-    // SAFETY: geteuid takes nothing and cannot fail.
-    unsafe { libc::geteuid() == 0 }
-}
-
-/// Opens a regular file that `reader` may read. Who is not root has his own rights, and no more is asked.
+/// What a path leads to, whatever it is.
 ///
 /// # Errors
-/// As [`open_regular`]; [`FileError::Forbidden`] where only others may.
-pub fn open_regular_as(path: &Path, reader: &Reader) -> Result<File, FileError> {
-    if reader.uid == 0 || !is_root() {
-        return open_regular(path);
-    }
-    // The kernel decides, with directories and access lists: rights to files belong to a thread (setfsuid(2)), and this
-    // one ends with them.
-    std::thread::scope(|scope| {
-        let opening = std::thread::Builder::new().spawn_scoped(scope, || {
-            become_reader(reader).map_err(|_| FileError::Forbidden(reader.uid))?;
-            open_regular(path).map_err(|error| match error {
-                FileError::Io(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-                    FileError::Forbidden(reader.uid)
-                }
-                other => other,
-            })
-        })?;
-        opening.join().unwrap_or(Err(FileError::Forbidden(reader.uid)))
-    })
+/// Where the kernel refuses, or the file system does not answer.
+pub fn about(path: &Path) -> Result<About, FileError> {
+    asking::look(path)
 }
 
-/// Gives this thread the reader's rights to files.
-fn become_reader(reader: &Reader) -> io::Result<()> {
-    // SAFETY: the system calls themselves change the calling thread alone, unlike setgroups of the C library; the list
-    // is as long as is said.
-    let (groups, user) = unsafe {
-        let groups = libc::syscall(libc::SYS_setgroups, reader.groups.len(), reader.groups.as_ptr());
-        libc::syscall(libc::SYS_setfsgid, reader.gid);
-        libc::syscall(libc::SYS_setfsuid, reader.uid);
-        // It tells what was before, never whether it was done.
-        let group = libc::syscall(libc::SYS_setfsgid, u32::MAX);
-        let user = libc::syscall(libc::SYS_setfsuid, u32::MAX);
-        (groups == 0 && group == i64::from(reader.gid), user == i64::from(reader.uid))
-    };
-    if groups && user { Ok(()) } else { Err(io::Error::from(io::ErrorKind::PermissionDenied)) }
+/// Whether a path leads to a regular file; not where nobody answers.
+pub fn is_regular(path: &Path) -> bool {
+    about(path).is_ok_and(|about| about.is_regular())
+}
+
+/// The path of what a path leads to, without links.
+///
+/// # Errors
+/// As [`about`].
+pub fn real_path(path: &Path) -> Result<PathBuf, FileError> {
+    asking::real(path)
+}
+
+/// What a path names where that is no regular file; `None` for a regular one, and where there is none.
+pub fn irregular(path: &Path) -> Option<Irregular> {
+    match open_regular(path) {
+        Err(FileError::Irregular(kind)) => Some(kind),
+        _ => None,
+    }
 }
 
 /// A new file in a directory which has no name there and goes when it is closed.
@@ -256,112 +327,10 @@ pub fn space(file: &File) -> io::Result<(u64, u64)> {
     Ok((bytes(about.f_bavail), bytes(about.f_blocks)))
 }
 
-/// What a path names where that is no regular file; `None` for a regular one, and where there is none.
-pub fn irregular(path: &Path) -> Option<Irregular> {
-    match place_of(path).map_err(FileError::from).and_then(|place| check(&place)) {
-        Err(FileError::Irregular(kind)) => Some(kind),
-        _ => None,
-    }
-}
-
-/// What tells the contents of a file from those of others, as far as the kernel tells.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Identity {
-    file: (u64, u64),
-    size: u64,
-    modified: (i64, i64),
-}
-
-impl Identity {
-    /// That of a file as it was looked at.
-    pub fn of(about: &Metadata) -> Self {
-        Self { file: (about.dev(), about.ino()), size: about.len(), modified: (about.mtime(), about.mtime_nsec()) }
-    }
-}
-
-/// Whether two looks at a file saw the same contents, as far as the kernel tells.
-pub fn same(before: &Metadata, now: &Metadata) -> bool {
-    Identity::of(before) == Identity::of(now)
-}
-
-fn place_of(path: &Path) -> io::Result<File> {
-    open(path, libc::O_PATH)
-}
-
-/// For reading, with these flags besides; no program that is started inherits it (the standard library's O_CLOEXEC).
-fn open(path: &Path, flags: i32) -> io::Result<File> {
-    OpenOptions::new().read(true).custom_flags(flags).open(path)
-}
-
-fn check(file: &File) -> Result<(), FileError> {
-    let kind = file.metadata()?.file_type();
-    let irregular = if kind.is_file() {
-        is_kernels(file)?.then_some(Irregular::Kernel)
-    } else if kind.is_fifo() {
-        Some(Irregular::Fifo)
-    } else if kind.is_char_device() || kind.is_block_device() {
-        Some(Irregular::Device)
-    } else if kind.is_socket() {
-        Some(Irregular::Socket)
-    } else if kind.is_dir() {
-        Some(Irregular::Directory)
-    } else {
-        Some(Irregular::Other)
-    };
-    irregular.map_or(Ok(()), |kind| Err(FileError::Irregular(kind)))
-}
-
-fn is_kernels(file: &File) -> io::Result<bool> {
-    let mut about = std::mem::MaybeUninit::<libc::statfs>::zeroed();
-    // SAFETY: the descriptor is open, the structure is writable; zeros are a value of it.
-    let kind = unsafe {
-        if libc::fstatfs(file.as_raw_fd(), about.as_mut_ptr()) != 0 {
-            return Err(io::Error::last_os_error());
-        }
-        about.assume_init().f_type
-    };
-    // The type of the number differs between machines; its lower 32 bits are meant.
-    #[allow(clippy::cast_sign_loss, clippy::unnecessary_cast)]
-    let magic = kind as u64 & 0xffff_ffff;
-    Ok(KERNEL.contains(&magic))
-}
-
-/// The bytes of a file for a parser of ELF files, which reads pieces as long as the file says: none is too long, nor
-/// are all together.
-pub struct Contents {
-    cache: ReadCache<File>,
-    read: Cell<u64>,
-}
-
-impl Contents {
-    /// Those of an open file.
-    pub fn new(file: File) -> Self {
-        Self { cache: ReadCache::new(file), read: Cell::new(0) }
-    }
-}
-
-impl<'a> ReadRef<'a> for &'a Contents {
-    fn len(self) -> Result<u64, ()> {
-        self.cache.len()
-    }
-
-    fn read_bytes_at(self, offset: u64, size: u64) -> Result<&'a [u8], ()> {
-        let read = self.read.get().saturating_add(size);
-        if size > MAX_PIECE || read > MAX_READ {
-            return Err(());
-        }
-        self.read.set(read);
-        self.cache.read_bytes_at(offset, size)
-    }
-
-    fn read_bytes_at_until(self, range: std::ops::Range<u64>, delimiter: u8) -> Result<&'a [u8], ()> {
-        self.cache.read_bytes_at_until(range, delimiter)
-    }
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use object::read::ReadRef;
     use std::os::unix::ffi::OsStrExt;
     use std::time::{Duration, Instant};
 
@@ -388,6 +357,35 @@ mod tests {
         });
         assert!(matches!(open_regular(Path::new("/nowhere")), Err(FileError::Io(_))));
         assert_eq!(irregular(Path::new("/nowhere")), None);
+    }
+
+    #[test]
+    fn a_way_through_the_kernels_links_leads_to_the_same() {
+        // An attendant goes there: it is not known where such a link leads.
+        let own = std::env::current_exe().unwrap();
+        let other = Path::new("/proc/self/root").join(own.strip_prefix("/").unwrap());
+        let attended = Path::new("/proc/thread-self/root").join(own.strip_prefix("/").unwrap());
+        assert_eq!(about(&own).unwrap(), about(&attended).unwrap());
+        assert_eq!(real_path(&own).unwrap(), real_path(&other).unwrap());
+        let (one, two) = (open_regular(&own).unwrap(), open_regular(&attended).unwrap());
+        let (mut first, mut second) = ([0; 512], [1; 512]);
+        one.read_exact_at(&mut first, 64).unwrap();
+        two.read_exact_at(&mut second, 64).unwrap();
+        assert_eq!(first, second);
+        assert!(matches!(about(Path::new("/proc/self/root/nowhere")), Err(FileError::Io(_))));
+        assert_eq!(irregular(Path::new("/proc/self/root/dev/null")), Some(Irregular::Device));
+        assert!(unanswered().is_empty() && answered_again() == 0);
+    }
+
+    #[test]
+    fn threads_open_at_once() {
+        let path = Path::new("/proc/self/root").join(std::env::current_exe().unwrap().strip_prefix("/").unwrap());
+        let size = open_regular(&path).unwrap().len();
+        std::thread::scope(|scope| {
+            for _ in 0..12 {
+                scope.spawn(|| (0..20).for_each(|_| assert_eq!(open_regular(&path).unwrap().len(), size)));
+            }
+        });
     }
 
     #[test]
@@ -446,7 +444,7 @@ mod tests {
         let path = std::env::temp_dir().join(format!("mpi-queues-sparse-{}", std::process::id()));
         File::create(&path).unwrap().set_len(1 << 40).unwrap();
         assert!(matches!(read_regular(&path, 1 << 20), Err(FileError::TooLarge { .. })));
-        let pieces = &Contents::new(open_regular(&path).unwrap());
+        let pieces = &Contents::new(open_named(&path).unwrap());
         assert!(pieces.read_bytes_at(0, 1 << 39).is_err(), "half a terabyte would be allocated");
         assert!(pieces.read_bytes_at(0, 4096).is_ok());
         std::fs::remove_file(path).unwrap();
