@@ -97,8 +97,7 @@ impl UnitReader {
         drop(meanwhile);
         let kept = unit.line_program.as_ref().map_or(0, |program| {
             let header = program.header();
-            header.include_directories().len() * size_of::<AttributeValue<DebugSection>>()
-                + header.file_names().len() * size_of::<FileEntry<DebugSection>>()
+            size_of_val(header.include_directories()) + size_of_val(header.file_names())
         });
         let lines = self.budget.claimed(LINES, (kept + size_of::<OpenUnit>()) as u64).ok()?;
         Some(OpenUnit { unit, _table: table, _lines: lines })
