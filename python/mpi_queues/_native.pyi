@@ -1476,15 +1476,16 @@ def open_regular(
     Raises OSError, whose ``strerror`` says what the path names.
     """
 
+@final
 class RegularFile:
     """A regular file that is open for reading. Nothing of it is waited for for long: where its file system does not
     answer, that is an error (``ETIMEDOUT``)."""
 
-    def __init__(
-        self,
+    def __new__(
+        cls,
         path: Union[str, bytes, os.PathLike[str]],
         reader: Optional[Tuple[int, int, Sequence[int]]] = None,
-    ) -> None:
+    ) -> RegularFile:
         """Opens it as :func:`open_regular` does."""
 
     def read_at(self, offset: int, length: int) -> bytes:

@@ -260,24 +260,26 @@ fn head(pid: u32, memory: &File) -> std::io::Result<[u8; 18]> {
     {
         return Ok(head);
     }
-    files::open_regular(Path::new(&format!("/proc/{pid}/exe")))?.read_exact_at(&mut head, 0)?;
+    files::open_regular(&processes::place(pid).join("exe"))?.read_exact_at(&mut head, 0)?;
     Ok(head)
 }
 
 /// Where the first byte of a program's file lies.
 fn start_of_program(pid: u32) -> Option<TargetAddr> {
-    let program = fs::read_link(format!("/proc/{pid}/exe")).ok()?;
+    let own = processes::place(pid);
+    let program = fs::read_link(own.join("exe")).ok()?;
     let mut bytes = Vec::new();
-    File::open(format!("/proc/{pid}/maps")).ok()?.take(MAX_FACTS).read_to_end(&mut bytes).ok()?;
-    let own = |mapping: &Mapping| mapping.offset == 0 && mapping.readable && mapping.name == *program.as_os_str();
-    mappings(&bytes).into_iter().find(own).map(|mapping| mapping.start)
+    File::open(own.join("maps")).ok()?.take(MAX_FACTS).read_to_end(&mut bytes).ok()?;
+    let is_first = |mapping: &Mapping| mapping.offset == 0 && mapping.readable && mapping.name == *program.as_os_str();
+    mappings(&bytes).into_iter().find(is_first).map(|mapping| mapping.start)
 }
 
 /// Whether the page with this address is in memory (`/proc/pid/pagemap`, Linux, Documentation/admin-guide/mm/pagemap.rst).
 fn is_resident(pid: u32, address: TargetAddr) -> bool {
     let mut page = [0; 8];
     let Some(number) = page_size().and_then(|size| address.get().checked_div(size)) else { return false };
-    let read = File::open(format!("/proc/{pid}/pagemap")).and_then(|file| file.read_exact_at(&mut page, number * 8));
+    let table = File::open(processes::place(pid).join("pagemap"));
+    let read = table.and_then(|file| file.read_exact_at(&mut page, number * 8));
     read.is_ok() && u64::from_ne_bytes(page) >> 63 == 1
 }
 

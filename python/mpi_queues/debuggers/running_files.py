@@ -176,12 +176,13 @@ class RunningFiles(Files):
 
 def executable_path(pid: int) -> Optional[str]:
     """The path of a process's executable, without the words that the kernel adds where it was deleted."""
-    link = f"/proc/{pid}/exe"
+    own = processes.directory(pid)
+    link = f"{own}/exe"
     try:
         path = os.fsencode(os.readlink(link))
         if path.endswith(DELETED):
             # A file may really be called so.
-            if files.is_one(f"/proc/{pid}/root{os.fsdecode(path)}", link):
+            if files.is_one(f"{own}/root{os.fsdecode(path)}", link):
                 return os.fsdecode(path)
             path = path[: -len(DELETED)]
     except OSError:
