@@ -60,7 +60,7 @@ BOUNDED: Dict[Tuple[str, str], str] = {
     ("readers/openmpi/groups.rs", "(0..len * 8).filter"): "the bytes that were read: `bytes`",
     ("readers/datatypes/expand.rs", "(0..dimensions)"): "as many as the sizes that were read",
     ("target/files/asking.rs", "vec![0; wire::HEAD"): "MOST_DATA, in the line before, and a constant",
-    ("target/files/rights.rs", "vec![0; usize::try_from(count)"): "the groups of this program, as the kernel counts them",
+    ("target/files/rights.rs", "vec![0; usize::try_from(count)"): "the groups of this program",
     ("target/files/serving.rs", "vec![0; wire::ROOM]"): "a constant",
     ("python/files.rs", "vec![0; length.min(1 << 20)]"): "a mebibyte",
     ("unwind/signal.rs", "(0..=machine.program_counter()).collect()"): "the registers of a machine",
