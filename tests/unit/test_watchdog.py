@@ -8,12 +8,15 @@ import subprocess
 import sys
 import threading
 import time
-from typing import Callable, List
+from typing import Callable, Iterator, List, Optional, Sequence, Tuple
 
 import pytest
 from mpi_queues import _native
-from mpi_queues.native import worker
+from mpi_queues.debuggers.asked import Answer
+from mpi_queues.native import reading, worker
+from mpi_queues.request import Request
 from mpi_queues.system import watchdog
+from mpi_queues.targets import PidTarget
 
 
 @pytest.fixture(autouse=True)
@@ -134,3 +137,27 @@ def test_processes_go_on_at_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(watchdog._native, "Watchdog", lambda limit, grace: Noted())
     worker.run(lambda asker: asker.part(7.0))
     assert len(limits) == 2 and 6.5 < limits[0] < 7.5 and limits[1] == -1.0
+
+
+def test_the_others_are_read_without_the_one_that_stands(monkeypatch: pytest.MonkeyPatch) -> None:
+    targets = [PidTarget(pid) for pid in (101, 102, 103)]
+    rounds: List[List[int]] = []
+
+    def read(
+        group: Sequence[PidTarget], request: Request, begin: Callable[[Optional[PidTarget]], None]
+    ) -> Iterator[Tuple[PidTarget, Answer]]:
+        rounds.append([target.pid for target in group])
+        for target in group:
+            begin(target)
+            if target.pid == 102:
+                _lock()
+            yield target, Answer(target, facts=target.pid)
+        begin(None)
+
+    monkeypatch.setattr(reading, "_read_processes", read)
+    monkeypatch.setattr(reading.attaching, "check_readable", lambda pid: None)
+    answers, left = reading.read_all(targets, Request(action="read", timeout=3.0))
+    assert left == [] and rounds == [[101, 102, 103], [103]]
+    assert [answer.facts for answer in answers] == [101, None, 103]
+    error = answers[1].error
+    assert error is not None and error.kind == "timeout" and "pid 102: not read within 3 seconds" in str(error)

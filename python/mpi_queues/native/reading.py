@@ -6,6 +6,7 @@ The kernel lets a process go on whose tracer has ended: whatever happens to us, 
 from __future__ import annotations
 
 import contextlib
+import math
 import tempfile
 import threading
 import time
@@ -25,6 +26,9 @@ from . import worker
 
 #: All threads stand within so many seconds, or something holds one of them in the kernel.
 _STOP_LIMIT = 5.0
+#: No one of several processes takes a larger part of the time: its budgets end before (``crates/target``, ``budget.rs``
+#: and ``file_budget.rs``). What takes longer stands.
+_SHARE_OF_ONE = 0.5
 #: Kinds of errors of what a debugger may be able to read.
 _FOR_A_DEBUGGER = frozenset(("other_machine", "no_symbols"))
 
@@ -56,11 +60,19 @@ def read_all(
         reading.run(asker, lambda: asker.tell(lambda: progress(reading.done, len(targets), 0)))
 
     progress(0, len(targets), 0)
-    try:
-        worker.run(work)
-    except worker.Late:
-        # What is still read is not told any more.
-        reading = reading.until_now()
+    end = time.monotonic() + request.timeout
+    while True:
+        try:
+            worker.run(work)
+            break
+        except worker.Late:
+            # What is still read is not told any more; the others are read without the one that stands.
+            reading, stands = reading.until_now(), reading.current
+            left = end - time.monotonic()
+            if stands is None or left < 0.0:
+                break
+            reading.answers[stands] = Answer(stands, error=late(stands, request))
+            reading.request = request.within(left)
     answers = reading.answers
     known = {*answers, *(one.target for one in reading.left)}
     unread = [target for target in targets if target not in known]
@@ -76,6 +88,8 @@ class _Reading:
     request: Request
     answers: Dict[DebuggedTarget, Answer] = field(default_factory=dict)
     left: List[Left] = field(default_factory=list)
+    #: The target that is read at this moment; None where something is done to all.
+    current: Optional[DebuggedTarget] = None
 
     @property
     def done(self) -> int:
@@ -84,15 +98,24 @@ class _Reading:
 
     def until_now(self) -> _Reading:
         """What is known by now."""
-        return replace(self, answers=dict(self.answers), left=list(self.left))
+        return replace(self, answers=dict(self.answers), left=list(self.left), current=None)
+
+    def _is_known(self, target: DebuggedTarget) -> bool:
+        return target in self.answers or any(one.target == target for one in self.left)
 
     def run(self, asker: worker.Asker, tell: Callable[[], None]) -> None:
-        """Reads all."""
+        """Reads all that is not read yet."""
         request = self.request
         ready: List[PidTarget] = []
+
+        def begin(target: Optional[DebuggedTarget]) -> None:
+            self.current = target
+            alone = target is None or len(self.targets) == 1 or _asks_a_plugin(request)
+            asker.step(math.inf if alone else request.timeout * _SHARE_OF_ONE)
+
         asker.part(request.timeout)
         for target in self.targets:
-            if isinstance(target, PidTarget):
+            if isinstance(target, PidTarget) and not self._is_known(target):
                 try:
                     attaching.check_readable(target.pid)
                     _check_plugin(target, request)
@@ -104,11 +127,11 @@ class _Reading:
                     ready.append(target)
         # A plug-in has the whole time for each process.
         asker.part(request.timeout * (1 + len(ready) if _asks_a_plugin(request) else 1))
-        for target, result in _read_processes(ready, request) if ready else ():
+        for target, result in _read_processes(ready, request, begin) if ready else ():
             self._keep(target, result)
             tell()
         for target in self.targets:
-            if isinstance(target, CoreTarget):
+            if isinstance(target, CoreTarget) and not self._is_known(target):
                 asker.part(request.timeout * (2 if _asks_a_plugin(request) else 1))
                 self._keep(target, _read_core(target, request))
                 tell()
@@ -170,8 +193,11 @@ class _Pool(threading.local):
 _POOL = _Pool()
 
 
-def _read_processes(group: Sequence[PidTarget], request: Request) -> Iterator[Tuple[PidTarget, Answer]]:
-    """Stops all, reads one after the other, and lets all go on."""
+def _read_processes(
+    group: Sequence[PidTarget], request: Request, begin: Callable[[Optional[PidTarget]], None]
+) -> Iterator[Tuple[PidTarget, Answer]]:
+    """Stops all, reads one after the other, and lets all go on. ``begin`` is told which is read
+    next; None: something is done to all."""
     deadline = time.monotonic() + request.timeout
     limit = min(_STOP_LIMIT, request.timeout)
     _native.begin_look(deadline)
@@ -179,11 +205,11 @@ def _read_processes(group: Sequence[PidTarget], request: Request) -> Iterator[Tu
     try:
         rest = list(group)
         if request.action in ("read", "stacks") and request.source != "plugin":
-            _rehearse(held, group, request, limit, deadline)
+            _rehearse(held, group, request, limit, deadline, begin)
             rest = []
-            yield from _read_copies(held, group, request, limit, deadline, rest)
+            yield from _read_copies(held, group, request, limit, deadline, rest, begin)
         if rest:
-            yield from _read_standing(held, rest, request, limit, deadline)
+            yield from _read_standing(held, rest, request, limit, deadline, begin)
     finally:
         held.release_all()
 
@@ -209,6 +235,7 @@ def _read_copies(
     limit: float,
     deadline: float,
     rest: List[PidTarget],
+    begin: Callable[[Optional[PidTarget]], None],
 ) -> Iterator[Tuple[PidTarget, Answer]]:
     """Copies what was asked for when they were read before, and reads the copies; those of which a copy lacks
     something are added to ``rest``."""
@@ -216,26 +243,35 @@ def _read_copies(
     released = held.copy()
     yield from answers
     for target in standing:
+        begin(target)
         answer = _answer(target, request, partial(held.copied, target.pid))
         if held.missed(target.pid) or answer.error is not None:
             rest.append(target)
             continue
         _tell_times(held, answer, released)
         yield target, answer
+    begin(None)
 
 
 def _read_standing(
-    held: _native.LiveProcesses, group: Sequence[PidTarget], request: Request, limit: float, deadline: float
+    held: _native.LiveProcesses,
+    group: Sequence[PidTarget],
+    request: Request,
+    limit: float,
+    deadline: float,
+    begin: Callable[[Optional[PidTarget]], None],
 ) -> Iterator[Tuple[PidTarget, Answer]]:
     """Reads processes while they stand."""
     refused, standing = _stop(held, group, limit, deadline)
     yield from refused
     answers = []
     for target in standing:
+        begin(target)
         answer = _answer(target, request, partial(held.session, target.pid))
         answers.append(answer)
         # Should the next one never be read, this one was.
         yield target, answer
+    begin(None)
     held.release_all()
     released = time.time()
     for answer in answers:
@@ -249,24 +285,31 @@ def _tell_times(held: _native.LiveProcesses, answer: Answer, released: float) ->
 
 
 def _rehearse(
-    held: _native.LiveProcesses, group: Sequence[PidTarget], request: Request, limit: float, deadline: float
+    held: _native.LiveProcesses,
+    group: Sequence[PidTarget],
+    request: Request,
+    limit: float,
+    deadline: float,
+    begin: Callable[[Optional[PidTarget]], None],
 ) -> None:
     """Reads what was not read before once while it runs: then files are known, and which memory is wanted. So
     the processes stand only as long as it takes to copy and to understand that. Nothing that was found so is told."""
-    fresh = [target.pid for target in group if not held.knows(target.pid)]
+    fresh = [target for target in group if not held.knows(target.pid)]
     if not fresh:
         return
-    held.stop(fresh, limit, deadline, rehearsal=True)
-    sessions: List[_native.Session] = []
-    for pid in fresh:
+    held.stop([target.pid for target in fresh], limit, deadline, rehearsal=True)
+    sessions: List[Tuple[PidTarget, _native.Session]] = []
+    for target in fresh:
         # What is wrong is told where it counts.
         with contextlib.suppress(_native.NativeError):
-            sessions.append(held.session(pid))
+            sessions.append((target, held.session(target.pid)))
     held.let_run()
     asked = request.standing if request.action == "stacks" else request.read
-    for session in sessions:
+    for target, session in sessions:
+        begin(target)
         with contextlib.suppress(_native.NativeError):
             asked(session)
+    begin(None)
 
 
 def _refusal(target: PidTarget, kind: str, text: str) -> UserError:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import atexit
+import math
 import queue
 import threading
 import time
+from dataclasses import dataclass
 from typing import Callable, List, Optional, Union
 
 from .. import _native
@@ -24,16 +26,28 @@ class Late(Exception):
     """It was not done within its time, and what reads cannot be ended: it is left behind."""
 
 
+@dataclass(frozen=True)
+class _Part:
+    """Until when a part of the reading may last, or a step of it (``time.monotonic``)."""
+
+    until: float
+    is_step: bool
+
+
 class Asker:
     """By this what reads speaks to whoever waits."""
 
     def __init__(self) -> None:
-        self._events: queue.SimpleQueue[Union[Told, float, None]] = queue.SimpleQueue()
+        self._events: queue.SimpleQueue[Union[Told, _Part, None]] = queue.SimpleQueue()
         self._errors: List[BaseException] = []
 
     def part(self, seconds: float) -> None:
         """A part of the reading begins, which may take so long."""
-        self._events.put(time.monotonic() + seconds + _SLACK)
+        self._events.put(_Part(time.monotonic() + seconds + _SLACK, is_step=False))
+
+    def step(self, seconds: float) -> None:
+        """The next step of a part begins: what takes longer than this stands. No step has a limit of its own before."""
+        self._events.put(_Part(time.monotonic() + seconds + _SLACK, is_step=True))
 
     def tell(self, told: Told) -> None:
         """Has something done by whoever waits, such as telling how far all is."""
@@ -54,18 +68,21 @@ class Asker:
         Raises:
             Late: where it takes longer.
         """
-        until: Optional[float] = None
+        until = step = math.inf
         while True:
             try:
-                event = self._events.get(timeout=None if until is None else max(0.0, until - time.monotonic()))
+                left = min(until, step) - time.monotonic()
+                event = self._events.get(timeout=None if left == math.inf else max(0.0, left))
             except queue.Empty:
                 raise Late from None
             if event is None:
                 break
-            if callable(event):
+            if not isinstance(event, _Part):
                 event()
+            elif event.is_step:
+                step = event.until
             else:
-                until = event
+                until, step = event.until, math.inf
                 limit(max(0.0, until - time.monotonic()))
         for error in self._errors:
             raise error
