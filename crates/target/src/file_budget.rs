@@ -22,9 +22,10 @@ pub struct FileLimits {
     pub file_bytes: u64,
     /// Bytes of all files.
     pub job_bytes: u64,
-    /// Steps of reading one file at one look: a number of DWARF, or 64 bytes of a string. A second has 100 to 300 million.
+    /// Steps of reading one file: a number of DWARF, or 64 bytes of a string. A second has 50 to 200 million. A twentieth of
+    /// what was used comes back each second, so that a debugger that is open for a day goes on reading.
     pub file_steps: u64,
-    /// Steps of all files at one look.
+    /// Steps of all files.
     pub job_steps: u64,
 }
 
@@ -90,12 +91,40 @@ const MOST_TOLD: usize = 64;
 
 static TOLD: Mutex<BTreeMap<PathBuf, String>> = Mutex::new(BTreeMap::new());
 
+/// Steps that were made, of which some come back as time passes.
+#[derive(Debug)]
+struct Steps(Mutex<(u64, Option<Instant>)>);
+
+/// What part of the limit comes back each second.
+const BACK_EACH_SECOND: u64 = 20;
+
+impl Steps {
+    const fn new() -> Self {
+        Self(Mutex::new((0, None)))
+    }
+
+    /// Adds some; whether there are not more than `limit`.
+    fn add(&self, count: u64, limit: u64) -> bool {
+        let now = Instant::now();
+        let mut steps = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (used, at) = *steps;
+        let passed = at.map_or(0, |at| u64::try_from((now - at).as_millis()).unwrap_or(u64::MAX));
+        let back = (limit / BACK_EACH_SECOND / 1000).saturating_mul(passed);
+        let used = used.saturating_sub(back).saturating_add(count);
+        // Less than a millisecond counts with what follows.
+        *steps = (used, if passed > 0 || at.is_none() { Some(now) } else { at });
+        used <= limit
+    }
+
+    fn clear(&self) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = (0, None);
+    }
+}
+
 /// What all files of a job have taken.
 struct Job {
     bytes: AtomicU64,
-    steps: AtomicU64,
-    /// Which look at the job it is.
-    look: AtomicU64,
+    steps: Steps,
     /// When reading must end, in milliseconds since the first question; 0: it need not.
     end: AtomicU64,
     interrupted: AtomicBool,
@@ -105,8 +134,7 @@ struct Job {
 
 static JOB: Job = Job {
     bytes: AtomicU64::new(0),
-    steps: AtomicU64::new(0),
-    look: AtomicU64::new(1),
+    steps: Steps::new(),
     end: AtomicU64::new(0),
     interrupted: AtomicBool::new(false),
     cuts: AtomicU64::new(0),
@@ -118,11 +146,10 @@ fn milliseconds_until(at: Instant) -> u64 {
     u64::try_from(at.saturating_duration_since(start).as_millis()).unwrap_or(u64::MAX)
 }
 
-/// A look at a job begins: its files may take their time again, until `end`.
+/// A look at a job begins: its files together may take their time again, until `end`.
 pub fn begin_look(end: Option<Instant>) {
     heap::refill();
-    JOB.steps.store(0, Relaxed);
-    JOB.look.fetch_add(1, Relaxed);
+    JOB.steps.clear();
     JOB.interrupted.store(false, Relaxed);
     JOB.end.store(end.map_or(0, |end| milliseconds_until(end).max(1)), Relaxed);
 }
@@ -166,8 +193,7 @@ struct Account {
     path: PathBuf,
     limits: FileLimits,
     bytes: AtomicU64,
-    steps: AtomicU64,
-    look: AtomicU64,
+    steps: Steps,
     over: OnceLock<FileOverLimit>,
 }
 
@@ -198,8 +224,8 @@ impl FileBudget {
 
     /// The same with others.
     pub fn with(path: &Path, limits: FileLimits) -> Self {
-        let (bytes, steps, look) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
-        Self(Arc::new(Account { path: path.to_path_buf(), limits, bytes, steps, look, over: OnceLock::new() }))
+        let (bytes, steps) = (AtomicU64::new(0), Steps::new());
+        Self(Arc::new(Account { path: path.to_path_buf(), limits, bytes, steps, over: OnceLock::new() }))
     }
 
     /// Why no more is read of the file.
@@ -266,14 +292,8 @@ impl FileBudget {
         if must_end() {
             return Err(FileOverLimit::Ended);
         }
-        let account = &*self.0;
-        let look = JOB.look.load(Relaxed);
-        if account.look.swap(look, Relaxed) != look {
-            account.steps.store(0, Relaxed);
-        }
-        let own = account.steps.fetch_add(count, Relaxed).saturating_add(count);
-        let all = JOB.steps.fetch_add(count, Relaxed).saturating_add(count);
-        if own > account.limits.file_steps || all > account.limits.job_steps {
+        let limits = self.0.limits;
+        if !self.0.steps.add(count, limits.file_steps) || !JOB.steps.add(count, limits.job_steps) {
             return Err(self.end(FileOverLimit::Steps { section: section.to_owned() }));
         }
         Ok(())
@@ -329,7 +349,7 @@ mod tests {
         assert!(file.claim(".debug_str", 1).is_err());
         assert!(file.steps(".debug_str", 1).is_err());
         let told = over_limit_of(Path::new("/made-up/bytes")).unwrap_or_default();
-        assert!(told.contains("/made-up/bytes: its .debug_line needs more than 0 MiB of memory"), "{told}");
+        assert!(told.contains("/made-up/bytes are missing: its .debug_line needs more than 0 MiB of memory"), "{told}");
         assert!(told.contains("MPI_QUEUES_LIMITS=10"), "{told}");
         assert_eq!(over_limit_of(Path::new("/made-up/other")), None);
     }
@@ -341,6 +361,18 @@ mod tests {
             assert!(file.claimed(".debug_str", 100).is_ok());
         }
         assert_eq!(file.over(), None);
+    }
+
+    #[test]
+    fn steps_come_back_as_time_passes() {
+        let (steps, limit) = (Steps::new(), 20_000_000);
+        assert!(steps.add(limit, limit) && !steps.add(limit / 100, limit));
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        // A fortieth of the limit by now.
+        assert!(steps.add(0, limit));
+        assert!(!steps.add(limit, limit));
+        steps.clear();
+        assert!(steps.add(limit, limit));
     }
 
     #[test]
