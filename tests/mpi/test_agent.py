@@ -75,7 +75,8 @@ def test_the_json_of_a_job_is_that_of_the_command_line(job: Job, tmp_path: Path)
     pids = pid_options(job.pids)
     live = _same(*pids)
     assert [process["rank"] for process in live["processes"]] == [0, 1, 2]
-    assert live["verdict"]["state"] != "unknown" and live["processes"][0]["stacks"]
+    # They are stopped.
+    assert "stopped by a signal" in live["verdict"]["headline"] and live["processes"][0]["stacks"]
     core = str(cores.gcore(job.pids[1], tmp_path / "core"))
     dumped = _same("--core", core, "--exe", str(job.program))
     assert dumped["processes"][0]["source"]["via"] == "core"

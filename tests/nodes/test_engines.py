@@ -149,11 +149,13 @@ def _stands_for_flux(place: Path, monkeypatch: pytest.MonkeyPatch, script: str) 
     [
         ("srun: error: n2: task 1: Exited with exit code 127", ["n2"]),
         ("srun: error: n[1-3,07]: tasks 0-2,6: Exited with exit code 1", ["n1", "n2", "n3", "n07"]),
-        ("srun: error: n1,login: tasks 0-1: Killed", ["n1", "login"]),
+        ("srun: error: n1,login: tasks 0-1: Aborted", ["n1", "login"]),
+        # By srun itself, after the others have answered.
+        ("srun: error: n1,login: tasks 0-1: Killed", []),
         ("srun: error: n2: task 1: Segmentation fault (core dumped)", ["n2"]),
-        ("srun: error: Task launch for StepId=7.1 failed on node n2: Communication connection failure", ["n2"]),
+        ("srun: error: Task launch for StepId=7.1 failed on node n2: Communication connection failure", []),
         ("srun: error: Node failure on n2", ["n2"]),
-        ("srun: error: n[1-999999999999]: tasks 0-1: Killed", []),
+        ("srun: error: n[1-999999999999]: tasks 0-1: Aborted", []),
         ("slurmstepd: error: execve(): mpi-queues-agent: Permission denied", []),
         ("1: sh: 1: exec: Exec format error", []),
     ],

@@ -75,7 +75,10 @@ def jobs(words: List[str]) -> int:
     job = job_of(options.job, "jobs")
     print(
         options.format.format(
-            state=job.get("state", "RUN"), nodelist=job["nodelist"], ranks=",".join(map(str, job["ranks"]))
+            state=job.get("state", "RUN"),
+            nodelist=job["nodelist"],
+            ranks=",".join(map(str, job["ranks"])),
+            userid=job.get("userid", os.geteuid()),
         )
     )
     return 0

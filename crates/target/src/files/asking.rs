@@ -110,6 +110,8 @@ struct Told<'a> {
 }
 
 fn about<'a>(what: What, path: &Path, reader: Option<&Reader>, room: &'a mut [u8]) -> Result<Told<'a>, FileError> {
+    // An attendant stays where this program was when it was forked.
+    let path = &std::path::absolute(path)?;
     let Some(question) = wire::about_path(what, path, reader) else {
         return Err(io::Error::from_raw_os_error(libc::ENAMETOOLONG).into());
     };

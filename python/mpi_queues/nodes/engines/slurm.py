@@ -14,12 +14,12 @@ from .base import Nodes, Starter, checked, expanded, said, user
 
 _PACKAGE = "slurm-client"
 
-#: What srun says where a task has ended badly or could not be started, of one node or of several, such as ``n[1-3,7]``
-#: (SchedMD/slurm 22.05: src/plugins/launch/slurm/launch_slurm.c, ``_task_finish``, ``_launch_handler``;
-#: src/api/step_launch.c, ``_node_fail_handler``). It goes on as long as other tasks do.
+#: What srun says where a task could not be started or has ended badly, of one node or of several, such as ``n[1-3,7]``
+#: (SchedMD/slurm 22.05: src/plugins/launch/slurm/launch_slurm.c, ``_task_finish``; src/api/step_launch.c,
+#: ``_node_fail_handler``). It goes on as long as other tasks do. Tasks that srun has killed are none: it does so on all
+#: nodes where one of them cannot be reached, after some time in which the others answer.
 _ENDED = re.compile(
-    r"srun: error: (?:(?P<ended>[^\s:]+): tasks? [\d,\[\]-]+: .+"
-    r"|Task launch for StepId=\S+ failed on node (?P<launched>[^\s:]+): .+"
+    r"srun: error: (?:(?P<ended>[^\s:]+): tasks? [\d,\[\]-]+: (?!Killed$).+"
     r"|Node failure on (?P<lost>[^\s:]+))"
 )
 
