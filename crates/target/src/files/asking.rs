@@ -48,6 +48,7 @@ pub(super) enum Failure {
 
 /// Opens a regular file, for somebody.
 pub(super) fn open(path: &Path, reader: Option<&Reader>) -> Result<RegularFile, FileError> {
+    let path = &*whole(path);
     let reader = reader.filter(|reader| reader.uid != 0 && is_root());
     if reader.is_none()
         && let Some(place) = on_root(path)
@@ -72,6 +73,7 @@ pub(super) fn open(path: &Path, reader: Option<&Reader>) -> Result<RegularFile, 
 
 /// Looks at what a path names.
 pub(super) fn look(path: &Path) -> Result<About, FileError> {
+    let path = &*whole(path);
     if let Some(place) = on_root(path) {
         return Ok(opening::about(&place?)?);
     }
@@ -80,6 +82,7 @@ pub(super) fn look(path: &Path) -> Result<About, FileError> {
 
 /// The path without links.
 pub(super) fn real(path: &Path) -> Result<PathBuf, FileError> {
+    let path = &*whole(path);
     let mut room = vec![0; SMALL];
     if let Some(place) = on_root(path) {
         let length = opening::real_at(&place?, &mut room)?;
@@ -88,6 +91,11 @@ pub(super) fn real(path: &Path) -> Result<PathBuf, FileError> {
     }
     let told = about(What::Real, path, None, &mut room)?;
     Ok(PathBuf::from(OsString::from_vec(told.data.to_vec())))
+}
+
+/// The path from the root: an attendant stays where this program was when it was forked. One that is empty stays so.
+fn whole(path: &Path) -> PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// The place of a path, where the way there leaves the file system of the root nowhere and that is this machine's own: most
@@ -110,8 +118,6 @@ struct Told<'a> {
 }
 
 fn about<'a>(what: What, path: &Path, reader: Option<&Reader>, room: &'a mut [u8]) -> Result<Told<'a>, FileError> {
-    // An attendant stays where this program was when it was forked.
-    let path = &std::path::absolute(path)?;
     let Some(question) = wire::about_path(what, path, reader) else {
         return Err(io::Error::from_raw_os_error(libc::ENAMETOOLONG).into());
     };
