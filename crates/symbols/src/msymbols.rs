@@ -6,7 +6,7 @@ use object::elf::{self, FileHeader32, FileHeader64};
 use object::read::elf::{FileHeader, Sym as _};
 use object::{Architecture, Endianness, pod};
 
-use target::file_budget::Claimed;
+use target::file_budget::Growing;
 
 use super::demangle::demangled;
 use super::object_file::SectionHead;
@@ -16,8 +16,8 @@ use super::{ObjectFile, Section, plt};
 pub(crate) const MAX_SYMBOLS: usize = 1 << 22;
 pub(crate) const MAX_NAMES: usize = 1 << 28;
 
-/// So many symbols are paid for at once; a vector that grows has twice as many for a moment.
-pub(crate) const SYMBOLS_CLAIMED: usize = 1 << 14;
+/// What symbols are called in the budget of a file.
+pub(crate) const SYMBOLS: &str = "symbol table";
 
 /// A longer name is damage.
 const MAX_NAME: usize = 1 << 16;
@@ -70,7 +70,7 @@ pub(crate) struct SymbolTable {
     /// The file's names.
     strings: Option<Section>,
     names: Vec<u8>,
-    claimed: Vec<Claimed>,
+    claimed: Growing,
 }
 
 impl SymbolTable {
@@ -147,13 +147,8 @@ impl SymbolTable {
 
     /// Whether there may be another symbol.
     fn has_room(&mut self, file: &ObjectFile) -> bool {
-        if self.entries.len() < self.claimed.len() * SYMBOLS_CLAIMED {
-            return true;
-        }
-        let bytes = 2 * SYMBOLS_CLAIMED * size_of::<Entry>();
-        let claimed = file.budget().claimed("symbol table", bytes as u64);
-        self.claimed.extend(claimed);
-        self.entries.len() < self.claimed.len() * SYMBOLS_CLAIMED
+        // Twice: a vector that grows has both sizes for a moment.
+        self.claimed.by(file.budget(), SYMBOLS, 2 * size_of::<Entry>())
     }
 
     fn name(&self, entry: &Entry) -> &[u8] {

@@ -6,9 +6,9 @@ use object::elf::{self, FileHeader32, FileHeader64};
 use object::read::elf::{FileHeader, Sym as _};
 use object::{Endianness, pod};
 
-use target::file_budget::Claimed;
+use target::file_budget::Growing;
 
-use super::msymbols::{MAX_NAMES, MAX_SYMBOLS, SYMBOLS_CLAIMED, name_at};
+use super::msymbols::{MAX_NAMES, MAX_SYMBOLS, SYMBOLS, name_at};
 use super::{ObjectFile, Section};
 
 /// Of a symbol that is only there for programs that were linked before (Linux Standard Base, 10.7.2).
@@ -64,7 +64,7 @@ pub(crate) struct NamedSymbols {
     local: ByName,
     /// Those that other units know, and that threads have in common.
     variables: ByName,
-    claimed: Vec<Claimed>,
+    claimed: Growing,
 }
 
 impl NamedSymbols {
@@ -107,13 +107,8 @@ impl NamedSymbols {
 
     /// Whether there may be another symbol.
     fn has_room(&mut self, file: &ObjectFile) -> bool {
-        let count = self.external.0.len() + self.local.0.len() + self.variables.0.len();
-        if count < self.claimed.len() * SYMBOLS_CLAIMED {
-            return true;
-        }
-        let bytes = 2 * SYMBOLS_CLAIMED * size_of::<Named>();
-        self.claimed.extend(file.budget().claimed("symbol table", bytes as u64));
-        count < self.claimed.len() * SYMBOLS_CLAIMED
+        // Twice: a vector that grows has both sizes for a moment.
+        self.claimed.by(file.budget(), SYMBOLS, 2 * size_of::<Named>())
     }
 
     fn read<E: FileHeader<Endian = Endianness>>(&mut self, file: &ObjectFile, is_dynamic: bool) -> Option<()> {

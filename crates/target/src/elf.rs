@@ -14,7 +14,7 @@ use object::{Endianness, SymbolKind, elf};
 
 use super::{Image, Symbol, Target, TargetError, printable, zeroed};
 use crate::address::TargetAddr;
-use crate::file_budget::{Claimed, FileBudget};
+use crate::file_budget::{FileBudget, Growing};
 use crate::files::{self, About, Contents, FileError, Identity, Reader, RegularFile};
 use crate::libraries::{RECORDER_SYMBOLS, is_mpi_file_name, is_mpi_library, is_recorder};
 
@@ -50,39 +50,11 @@ struct Tables {
     full: Option<Arc<Table>>,
     functions: Option<Arc<Functions>>,
     /// What they take.
-    claimed: Vec<Claimed>,
+    claimed: Vec<Growing>,
 }
 
-/// What a table that is being made takes of its file's budget.
-struct Paying {
-    budget: FileBudget,
-    claimed: Vec<Claimed>,
-    /// Bytes that are claimed and not used yet.
-    left: usize,
-}
-
-impl Paying {
-    fn new(path: &Path) -> Self {
-        Self { budget: FileBudget::new(path), claimed: Vec::new(), left: 0 }
-    }
-
-    /// Whether there may be another symbol of that name.
-    fn has_room(&mut self, name: &str) -> bool {
-        // Twice: a map that grows has both sizes for a moment.
-        let bytes = name.len() + 2 * SYMBOL;
-        if self.left < bytes {
-            let Ok(claimed) = self.budget.claimed("symbol table", CLAIMED as u64) else { return false };
-            self.claimed.push(claimed);
-            self.left += CLAIMED;
-        }
-        self.left -= bytes;
-        true
-    }
-}
-
-/// Bytes of a symbol in a table, without its name; and how many are claimed at once.
-const SYMBOL: usize = 48;
-const CLAIMED: usize = 1 << 20;
+/// Bytes of a symbol in a table, without its name. Twice: a map that grows has both sizes for a moment.
+const SYMBOL: usize = 2 * 48;
 
 /// The symbols of so many files are kept.
 const MOST_FILES: usize = 256;
@@ -94,7 +66,7 @@ static KNOWN: Mutex<BTreeMap<Identity, Tables>> = Mutex::new(BTreeMap::new());
 fn known<T: Default>(
     seen: &About,
     one: impl Fn(&mut Tables) -> &mut Option<Arc<T>>,
-    read: impl FnOnce() -> Option<(T, Vec<Claimed>)>,
+    read: impl FnOnce() -> Option<(T, Growing)>,
 ) -> Arc<T> {
     let tables = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let identity = Identity::of(seen);
@@ -108,7 +80,7 @@ fn known<T: Default>(
         tables.clear();
     }
     let of_file = tables.entry(identity).or_default();
-    of_file.claimed.extend(claimed);
+    of_file.claimed.push(claimed);
     *one(of_file) = Some(Arc::clone(&made));
     made
 }
@@ -211,9 +183,9 @@ impl ElfImage {
         self.full.get_or_init(|| known(&self.seen, |tables| &mut tables.full, || self.table(true)))
     }
 
-    fn functions_by_address(&self) -> Option<(Functions, Vec<Claimed>)> {
+    fn functions_by_address(&self) -> Option<(Functions, Growing)> {
         let mut found = Functions::new();
-        let mut paying = Paying::new(&self.path);
+        let (budget, mut growing) = (FileBudget::new(&self.path), Growing::new());
         let contents = self.contents()?;
         let file = object::File::parse(&contents).ok()?;
         let mut bytes = 0;
@@ -223,7 +195,7 @@ impl ElfImage {
             }
             let Ok(name) = symbol.name() else { continue };
             bytes += name.len();
-            if bytes > MAX_NAMES || !paying.has_room(name) {
+            if bytes > MAX_NAMES || !growing.by(&budget, "symbol table", SYMBOL + name.len()) {
                 break;
             }
             let known = found.entry(symbol.address()).or_insert_with(|| name.into());
@@ -231,7 +203,7 @@ impl ElfImage {
                 *known = name.into();
             }
         }
-        Some((found, paying.claimed))
+        Some((found, growing))
     }
 
     /// The file as it was when it was compared, `None` where it is another one by now.
@@ -240,8 +212,8 @@ impl ElfImage {
         file.about().is_same(&self.seen).then(|| Contents::new(file))
     }
 
-    fn table(&self, full: bool) -> Option<(Table, Vec<Claimed>)> {
-        let mut paying = Paying::new(&self.path);
+    fn table(&self, full: bool) -> Option<(Table, Growing)> {
+        let (budget, mut growing) = (FileBudget::new(&self.path), Growing::new());
         let contents = self.contents()?;
         let file = object::File::parse(&contents).ok()?;
         let mut table = Table::new();
@@ -253,13 +225,13 @@ impl ElfImage {
             for symbol in symbols.take(MAX_SYMBOLS).filter(wanted) {
                 let Ok(name) = symbol.name() else { continue };
                 bytes += name.len();
-                if bytes > MAX_NAMES || !paying.has_room(name) {
-                    return Some((table, paying.claimed));
+                if bytes > MAX_NAMES || !growing.by(&budget, "symbol table", SYMBOL + name.len()) {
+                    return Some((table, growing));
                 }
                 table.entry(name.into()).or_insert((symbol.address(), symbol.size()));
             }
         }
-        Some((table, paying.claimed))
+        Some((table, growing))
     }
 }
 

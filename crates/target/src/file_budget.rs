@@ -329,6 +329,42 @@ impl Drop for Claimed {
     }
 }
 
+/// What something that grows takes of its file's budget: it is claimed in large pieces, as the need arises.
+#[derive(Debug)]
+pub struct Growing {
+    claimed: Vec<Claimed>,
+    /// Bytes that are claimed and not used yet.
+    left: u64,
+}
+
+impl Growing {
+    /// So many bytes are claimed at once.
+    const PIECE: u64 = 1 << 20;
+
+    /// Nothing is claimed yet.
+    pub const fn new() -> Self {
+        Self { claimed: Vec::new(), left: 0 }
+    }
+
+    /// Whether it may grow by so many bytes.
+    pub fn by(&mut self, budget: &FileBudget, section: &str, bytes: usize) -> bool {
+        let bytes = bytes as u64;
+        if self.left < bytes {
+            let Ok(more) = budget.claimed(section, bytes.max(Self::PIECE)) else { return false };
+            self.left += more.bytes;
+            self.claimed.push(more);
+        }
+        self.left -= bytes;
+        true
+    }
+}
+
+impl Default for Growing {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -361,6 +397,16 @@ mod tests {
             assert!(file.claimed(".debug_str", 100).is_ok());
         }
         assert_eq!(file.over(), None);
+    }
+
+    #[test]
+    fn what_grows_is_claimed_in_pieces() {
+        let limits = FileLimits { file_bytes: 2 * Growing::PIECE, ..LIMITS };
+        let file = FileBudget::with(Path::new("/made-up/growing"), limits);
+        let mut growing = Growing::new();
+        let count = (0..).take_while(|_| growing.by(&file, ".symtab", 1 << 10)).count();
+        assert_eq!(count, 2 << 10);
+        assert!(matches!(file.over(), Some(FileOverLimit::Bytes { section, .. }) if section == ".symtab"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use gimli::{CieOrFde, CommonInformationEntry, UnwindOffset, UnwindSection};
-use target::file_budget::{Claimed, FileBudget};
+use target::file_budget::{FileBudget, Growing};
 
 use crate::Section;
 use crate::tables::Bases;
@@ -25,33 +25,29 @@ const SECTION: &str = ".eh_frame";
 /// So many steps of reading one entry takes.
 const STEPS: u64 = 16;
 
-/// So many entries are paid for at once; a vector that grows has twice as many for a moment.
-const CLAIMED: usize = 1 << 12;
+/// The budget is asked for steps once for so many entries.
+const ENTRIES_BETWEEN: usize = 1 << 12;
 
 /// Entries, by the addresses at which they begin.
 #[derive(Debug)]
 pub(crate) struct Index {
     places: Vec<Place>,
-    _claimed: Vec<Claimed>,
+    _claimed: Growing,
 }
 
 impl Index {
     /// Of all entries that can be read.
     pub fn new<T: UnwindSection<Section>>(section: &T, bases: &Bases, budget: &FileBudget) -> Self {
-        let (mut places, mut claimed) = (Vec::new(), Vec::new());
+        let (mut places, mut claimed) = (Vec::new(), Growing::new());
         let mut count = 0;
         let mut common: HashMap<usize, gimli::Result<CommonInformationEntry<Section>>> = HashMap::new();
         let mut entries = section.entries(bases);
         while let Ok(Some(entry)) = entries.next() {
             count += 1;
-            if count % CLAIMED == 0 && budget.steps(SECTION, STEPS * CLAIMED as u64).is_err() {
+            if count % ENTRIES_BETWEEN == 0 && budget.steps(SECTION, STEPS * ENTRIES_BETWEEN as u64).is_err() {
                 break;
             }
             let CieOrFde::Fde(partial) = entry else { continue };
-            if places.len() == claimed.len() * CLAIMED {
-                let Ok(more) = budget.claimed(SECTION, (2 * CLAIMED * size_of::<Place>()) as u64) else { break };
-                claimed.push(more);
-            }
             let parsed = partial.parse(|section, bases, offset| {
                 let key: usize = UnwindOffset::into(offset);
                 if let Some(known) = common.get(&key) {
@@ -66,6 +62,10 @@ impl Index {
             let Ok(entry) = parsed else { continue };
             // Where the linker left a function out, its entry begins at 0.
             if entry.initial_address() != 0 && entry.initial_address() < entry.end_address() {
+                // Twice: a vector that grows has both sizes for a moment.
+                if !claimed.by(budget, SECTION, 2 * size_of::<Place>()) {
+                    break;
+                }
                 places.push(Place { begin: entry.initial_address(), end: entry.end_address(), offset: entry.offset() });
             }
         }
