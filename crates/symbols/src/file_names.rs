@@ -73,10 +73,10 @@ impl FileNames {
     }
 
     /// The memory that they take, in bytes.
-    pub(crate) fn bytes(&self) -> u64 {
+    pub(crate) fn bytes(&self) -> usize {
         let name = |file: &FileName| file.name.len() + file.path.as_os_str().len() + file.id.len();
         let names: usize = self.files.iter().flatten().map(name).sum();
-        (size_of_val(self.files.as_slice()) + names) as u64
+        size_of_val(self.files.as_slice()) + names
     }
 
     pub(crate) fn get(&self, index: u64) -> Option<&FileName> {

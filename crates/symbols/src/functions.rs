@@ -84,8 +84,8 @@ impl Functions {
     }
 
     /// The memory that they take, in bytes.
-    pub(crate) fn bytes(&self) -> u64 {
-        (size_of_val(self.scopes.as_slice()) + size_of_val(self.ranges.as_slice())) as u64
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(self.scopes.as_slice()) + size_of_val(self.ranges.as_slice())
     }
 
     /// The function that has an address.

@@ -46,9 +46,9 @@ impl Lines {
     }
 
     /// The memory that they take, in bytes.
-    pub(crate) fn bytes(&self) -> u64 {
-        let rows = |(_, table): &(u64, Vec<Row>)| size_of_val(table.as_slice()) as u64;
-        self.names.bytes() + self.tables.iter().map(rows).sum::<u64>()
+    pub(crate) fn bytes(&self) -> usize {
+        let rows = |(_, table): &(u64, Vec<Row>)| size_of_val(table.as_slice());
+        self.names.bytes() + self.tables.iter().map(rows).sum::<usize>()
     }
 
     /// File and line of an address.

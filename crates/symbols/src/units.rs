@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use gimli::{DebugInfoOffset, Dwarf, UnitHeader, UnitOffset, constants as dw};
-use target::file_budget::Claimed;
+use target::file_budget::Kept;
 
 use super::DebugSection;
 use super::frames::Language;
@@ -20,7 +20,7 @@ const MAX_UNITS: usize = 1 << 20;
 pub(crate) struct Units {
     reader: Arc<UnitReader>,
     /// Where each begins: only references from one to another want to know all.
-    starts: OnceLock<(Vec<DebugInfoOffset>, Option<Claimed>)>,
+    starts: OnceLock<Kept<Vec<DebugInfoOffset>>>,
     opened: Mutex<BTreeMap<DebugInfoOffset, Option<Arc<UnitData>>>>,
 }
 
@@ -37,8 +37,8 @@ pub(crate) struct UnitData {
     /// Whether the language is Rust, whose symbols stand for names in the source in a way of their own.
     pub(crate) is_rust: bool,
     reader: Arc<UnitReader>,
-    functions: OnceLock<(Functions, Option<Claimed>)>,
-    lines: OnceLock<(Lines, Option<Claimed>)>,
+    functions: OnceLock<Kept<Functions>>,
+    lines: OnceLock<Kept<Lines>>,
 }
 
 impl Units {
@@ -75,10 +75,10 @@ impl Units {
             let mut headers = self.reader.dwarf().units();
             let headers = std::iter::from_fn(|| headers.next().ok().flatten());
             let starts: Vec<_> = headers.take(MAX_UNITS).filter_map(|header| header.debug_info_offset()).collect();
-            let claimed = self.reader.budget().claimed(".debug_info", size_of_val(starts.as_slice()) as u64);
-            (starts, claimed.ok())
+            let bytes = size_of_val(starts.as_slice());
+            self.reader.budget().keep(".debug_info", starts, bytes, Vec::new())
         };
-        &self.starts.get_or_init(list).0
+        self.starts.get_or_init(list)
     }
 }
 
@@ -112,11 +112,10 @@ impl UnitData {
     pub(crate) fn functions(&self) -> &Functions {
         let read = || {
             let functions = Functions::new(self);
-            let claimed = self.reader.budget().claimed(".debug_info", functions.bytes());
-            // Beyond the limit nothing is kept.
-            claimed.map_or_else(|_| (Functions::default(), None), |claimed| (functions, Some(claimed)))
+            let bytes = functions.bytes();
+            self.reader.budget().keep(".debug_info", functions, bytes, Functions::default())
         };
-        &self.functions.get_or_init(read).0
+        self.functions.get_or_init(read)
     }
 
     pub(crate) fn lines(&self) -> &Lines {
@@ -125,9 +124,9 @@ impl UnitData {
                 Some((dwarf, unit)) => Lines::new(dwarf, unit),
                 None => Lines::new(&self.dwarf, &self.unit),
             };
-            let claimed = self.reader.budget().claimed(".debug_line", lines.bytes());
-            claimed.map_or_else(|_| (Lines::default(), None), |claimed| (lines, Some(claimed)))
+            let bytes = lines.bytes();
+            self.reader.budget().keep(".debug_line", lines, bytes, Lines::default())
         };
-        &self.lines.get_or_init(read).0
+        self.lines.get_or_init(read)
     }
 }

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -277,6 +278,14 @@ impl FileBudget {
         Ok(Claimed { budget: self.clone(), bytes })
     }
 
+    /// What was made of a section, with the bytes that it takes; where these are too many, `beyond` instead.
+    pub fn keep<T>(&self, section: &str, made: T, bytes: usize, beyond: T) -> Kept<T> {
+        match self.claimed(section, bytes as u64) {
+            Ok(claimed) => Kept { made, _claimed: Some(claimed) },
+            Err(_) => Kept { made: beyond, _claimed: None },
+        }
+    }
+
     /// Gives bytes back that were claimed.
     pub fn give_back(&self, bytes: u64) {
         self.0.bytes.fetch_sub(bytes, Relaxed);
@@ -326,6 +335,21 @@ pub struct Claimed {
 impl Drop for Claimed {
     fn drop(&mut self) {
         self.budget.give_back(self.bytes);
+    }
+}
+
+/// What was made of a section, which counts as long as this is there.
+#[derive(Debug)]
+pub struct Kept<T> {
+    made: T,
+    _claimed: Option<Claimed>,
+}
+
+impl<T> Deref for Kept<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.made
     }
 }
 
@@ -395,8 +419,11 @@ mod tests {
         let file = file("/made-up/again");
         for _ in 0..10 {
             assert!(file.claimed(".debug_str", 100).is_ok());
+            assert_eq!(*file.keep(".debug_str", "made", 100, "beyond"), "made");
         }
         assert_eq!(file.over(), None);
+        assert_eq!(*file.keep(".debug_str", "made", 101, "beyond"), "beyond");
+        assert!(file.over().is_some());
     }
 
     #[test]

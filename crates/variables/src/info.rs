@@ -7,7 +7,7 @@ use std::time::Instant;
 use gimli::{AttributeValue, DebugInfoOffset, Dwarf, Reader, UnitHeader, UnitOffset, UnitType};
 use symbols::{UnitAddresses, UnitReader};
 use target::TargetAbi;
-use target::file_budget::{Claimed, FileBudget};
+use target::file_budget::{FileBudget, Kept};
 
 use crate::limits::{INDEX_TIME, KEPT_UNITS, MOST_UNITS};
 use crate::names::Names;
@@ -21,9 +21,10 @@ pub struct DebugInfo {
     reader: Arc<UnitReader>,
     abi: TargetAbi,
     addresses: Arc<UnitAddresses>,
-    starts: OnceLock<Starts>,
-    kept: Mutex<Kept>,
-    names: OnceLock<(Names, Option<Claimed>)>,
+    starts: OnceLock<Kept<Starts>>,
+    /// Those that have been opened.
+    units: Mutex<HashMap<UnitStart, Arc<Unit>>>,
+    names: OnceLock<Kept<Names>>,
 }
 
 /// Where a unit begins in `.debug_info`; with [`OF_TYPES`], which of those in `.debug_types` it is. Files with larger sections
@@ -39,19 +40,12 @@ struct Starts {
     of_info: Vec<UnitStart>,
     of_types: Vec<UnitHeader<Section>>,
     signatures: HashMap<u64, (UnitStart, UnitOffset)>,
-    _claimed: Option<Claimed>,
-}
-
-/// Units that have been opened.
-#[derive(Default)]
-struct Kept {
-    units: HashMap<UnitStart, Arc<Unit>>,
 }
 
 impl DebugInfo {
     /// That of a file with these units, whose numbers are stored as `abi` says; `addresses`: those of its units.
     pub fn new(reader: Arc<UnitReader>, addresses: Arc<UnitAddresses>, abi: TargetAbi) -> Self {
-        Self { reader, abi, addresses, starts: OnceLock::new(), kept: Mutex::default(), names: OnceLock::new() }
+        Self { reader, abi, addresses, starts: OnceLock::new(), units: Mutex::default(), names: OnceLock::new() }
     }
 
     pub(crate) fn dwarf(&self) -> &Dwarf<Section> {
@@ -93,11 +87,7 @@ impl DebugInfo {
             let bytes = size_of_val(found.of_info.as_slice())
                 + size_of_val(found.of_types.as_slice())
                 + found.signatures.len() * 2 * size_of::<(u64, (UnitStart, UnitOffset))>();
-            match self.budget().claimed(".debug_info", bytes as u64) {
-                Ok(claimed) => found._claimed = Some(claimed),
-                Err(_) => return Starts::default(),
-            }
-            found
+            self.budget().keep(".debug_info", found, bytes, Starts::default())
         })
     }
 
@@ -110,16 +100,16 @@ impl DebugInfo {
 
     /// A unit by its beginning, which is kept open.
     pub(crate) fn unit(&self, start: UnitStart) -> Option<Arc<Unit>> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(unit) = kept.units.get(&start) {
+        let mut units = self.units.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(unit) = units.get(&start) {
             return Some(unit.clone());
         }
         let header = self.header(start)?;
-        if kept.units.len() >= KEPT_UNITS {
-            *kept = Kept::default();
+        if units.len() >= KEPT_UNITS {
+            units.clear();
         }
         let unit = Arc::new(Unit::new(start, self.reader.open(header)?));
-        kept.units.insert(start, unit.clone());
+        units.insert(start, unit.clone());
         Some(unit)
     }
 
@@ -155,27 +145,23 @@ impl DebugInfo {
 
     /// The names of all units.
     pub(crate) fn names(&self) -> &Names {
-        &self
-            .names
-            .get_or_init(|| {
-                let end = Instant::now() + INDEX_TIME;
-                let mut found = Names::default();
-                let starts = self.starts();
-                let of_types = (0..starts.of_types.len()).map(|number| OF_TYPES | number as UnitStart);
-                for start in starts.of_info.iter().copied().chain(of_types) {
-                    match self.unit(start) {
-                        Some(unit) => found.add_unit(self, &unit, end),
-                        None => found.complete = false,
-                    }
-                    if !found.complete && Instant::now() > end {
-                        break;
-                    }
+        self.names.get_or_init(|| {
+            let end = Instant::now() + INDEX_TIME;
+            let mut found = Names::default();
+            let starts = self.starts();
+            let of_types = (0..starts.of_types.len()).map(|number| OF_TYPES | number as UnitStart);
+            for start in starts.of_info.iter().copied().chain(of_types) {
+                match self.unit(start) {
+                    Some(unit) => found.add_unit(self, &unit, end),
+                    None => found.complete = false,
                 }
-                found.sort();
-                let claimed = found.claim(self.budget());
-                claimed.map_or_else(|| (Names::none(), None), |claimed| (found, Some(claimed)))
-            })
-            .0
+                if !found.complete && Instant::now() > end {
+                    break;
+                }
+            }
+            found.sort();
+            found.kept(self.budget())
+        })
     }
 
     /// A string of an entry.

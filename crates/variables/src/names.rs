@@ -6,7 +6,7 @@ use std::hash::{Hash, Hasher};
 use std::time::Instant;
 
 use gimli::{AttributeValue, DebuggingInformationEntry, UnitOffset, constants as dw};
-use target::file_budget::{Claimed, FileBudget};
+use target::file_budget::{FileBudget, Kept};
 
 use crate::Section;
 use crate::die::qualified_name;
@@ -77,7 +77,7 @@ impl Names {
     }
 
     /// None, though there are some.
-    pub(crate) fn none() -> Self {
+    fn none() -> Self {
         Self { complete: false, ..Self::default() }
     }
 
@@ -87,9 +87,10 @@ impl Names {
         self.all.shrink_to_fit();
     }
 
-    /// Pays for them; `None` where they are too many.
-    pub(crate) fn claim(&self, budget: &FileBudget) -> Option<Claimed> {
-        budget.claimed(".debug_info", size_of_val(self.all.as_slice()) as u64).ok()
+    /// They are paid for; where they are too many, none is there.
+    pub(crate) fn kept(self, budget: &FileBudget) -> Kept<Self> {
+        let bytes = size_of_val(self.all.as_slice());
+        budget.keep(".debug_info", self, bytes, Self::none())
     }
 
     /// Adds those of a unit.

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use gimli::{AttributeValue, DebuggingInformationEntry, UnitOffset, constants as dw};
 use symbols::{Language, OpenUnit};
-use target::file_budget::Claimed;
+use target::file_budget::Kept;
 
 use crate::Section;
 use crate::info::{DebugInfo, UnitStart};
@@ -22,8 +22,8 @@ pub(crate) struct Unit {
     pub start: UnitStart,
     unit: OpenUnit,
     /// Begin and end of the code of functions, and where they stand.
-    functions: OnceLock<(Functions, Option<Claimed>)>,
-    names: OnceLock<(Names, Option<Claimed>)>,
+    functions: OnceLock<Kept<Functions>>,
+    names: OnceLock<Kept<Names>>,
     language: Language,
 }
 
@@ -66,10 +66,10 @@ impl Unit {
     pub(crate) fn function_at(&self, info: &DebugInfo, address: u64) -> Option<UnitOffset> {
         let read = || {
             let found = self.all_functions(info).unwrap_or_default();
-            let claimed = info.budget().claimed(".debug_info", size_of_val(found.as_slice()) as u64);
-            claimed.map_or_else(|_| (Functions::new(), None), |claimed| (found, Some(claimed)))
+            let bytes = size_of_val(found.as_slice());
+            info.budget().keep(".debug_info", found, bytes, Functions::new())
         };
-        let all = &self.functions.get_or_init(read).0;
+        let all = self.functions.get_or_init(read);
         // Of functions within functions the innermost comes last.
         all.iter().rev().find(|(begin, end, _)| (*begin..*end).contains(&address)).map(|found| found.2)
     }
@@ -97,10 +97,9 @@ impl Unit {
             let mut found = Names::default();
             found.add_unit(info, self, Instant::now() + TIME_LIMIT);
             found.sort();
-            let claimed = found.claim(info.budget());
-            claimed.map_or_else(|| (Names::none(), None), |claimed| (found, Some(claimed)))
+            found.kept(info.budget())
         };
-        &self.names.get_or_init(read).0
+        self.names.get_or_init(read)
     }
 
     /// The entries from that of the unit to the one at an offset, both included.
