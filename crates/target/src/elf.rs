@@ -49,7 +49,8 @@ struct Tables {
     dynamic: Option<Arc<Table>>,
     full: Option<Arc<Table>>,
     functions: Option<Arc<Functions>>,
-    /// What they take.
+    /// What the file may take, and what they take of it.
+    budget: Option<FileBudget>,
     claimed: Vec<Growing>,
 }
 
@@ -64,22 +65,26 @@ static KNOWN: Mutex<BTreeMap<Identity, Tables>> = Mutex::new(BTreeMap::new());
 
 /// One of the tables of a file, which is made where it is not known yet. One that could not be read is not kept.
 fn known<T: Default>(
+    path: &Path,
     seen: &About,
     one: impl Fn(&mut Tables) -> &mut Option<Arc<T>>,
-    read: impl FnOnce() -> Option<(T, Growing)>,
+    read: impl FnOnce(&FileBudget) -> Option<(T, Growing)>,
 ) -> Arc<T> {
     let tables = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let identity = Identity::of(seen);
     if let Some(found) = tables().get_mut(&identity).and_then(|tables| one(tables).clone()) {
         return found;
     }
-    let Some((made, claimed)) = read() else { return Arc::default() };
+    let known = tables().get(&identity).and_then(|tables| tables.budget.clone());
+    let budget = known.unwrap_or_else(|| FileBudget::new(path));
+    let Some((made, claimed)) = read(&budget) else { return Arc::default() };
     let made = Arc::new(made);
     let mut tables = tables();
     if tables.len() >= MOST_FILES {
         tables.clear();
     }
     let of_file = tables.entry(identity).or_default();
+    of_file.budget = Some(budget);
     of_file.claimed.push(claimed);
     *one(of_file) = Some(Arc::clone(&made));
     made
@@ -171,21 +176,26 @@ impl ElfImage {
     }
 
     fn functions(&self) -> &Functions {
-        let known = || known(&self.seen, |tables| &mut tables.functions, || self.functions_by_address());
+        let known = || {
+            known(&self.path, &self.seen, |tables| &mut tables.functions, |budget| self.functions_by_address(budget))
+        };
         self.functions.get_or_init(known)
     }
 
     fn dynamic(&self) -> &Table {
-        self.dynamic.get_or_init(|| known(&self.seen, |tables| &mut tables.dynamic, || self.table(false)))
+        self.dynamic.get_or_init(|| {
+            known(&self.path, &self.seen, |tables| &mut tables.dynamic, |budget| self.table(false, budget))
+        })
     }
 
     fn full(&self) -> &Table {
-        self.full.get_or_init(|| known(&self.seen, |tables| &mut tables.full, || self.table(true)))
+        self.full
+            .get_or_init(|| known(&self.path, &self.seen, |tables| &mut tables.full, |budget| self.table(true, budget)))
     }
 
-    fn functions_by_address(&self) -> Option<(Functions, Growing)> {
+    fn functions_by_address(&self, budget: &FileBudget) -> Option<(Functions, Growing)> {
         let mut found = Functions::new();
-        let (budget, mut growing) = (FileBudget::new(&self.path), Growing::new());
+        let mut growing = Growing::new();
         let contents = self.contents()?;
         let file = object::File::parse(&contents).ok()?;
         let mut bytes = 0;
@@ -195,7 +205,7 @@ impl ElfImage {
             }
             let Ok(name) = symbol.name() else { continue };
             bytes += name.len();
-            if bytes > MAX_NAMES || !growing.by(&budget, "symbol table", SYMBOL + name.len()) {
+            if bytes > MAX_NAMES || !growing.by(budget, "symbol table", SYMBOL + name.len()) {
                 break;
             }
             let known = found.entry(symbol.address()).or_insert_with(|| name.into());
@@ -212,8 +222,8 @@ impl ElfImage {
         file.about().is_same(&self.seen).then(|| Contents::new(file))
     }
 
-    fn table(&self, full: bool) -> Option<(Table, Growing)> {
-        let (budget, mut growing) = (FileBudget::new(&self.path), Growing::new());
+    fn table(&self, full: bool, budget: &FileBudget) -> Option<(Table, Growing)> {
+        let mut growing = Growing::new();
         let contents = self.contents()?;
         let file = object::File::parse(&contents).ok()?;
         let mut table = Table::new();
@@ -225,7 +235,7 @@ impl ElfImage {
             for symbol in symbols.take(MAX_SYMBOLS).filter(wanted) {
                 let Ok(name) = symbol.name() else { continue };
                 bytes += name.len();
-                if bytes > MAX_NAMES || !growing.by(&budget, "symbol table", SYMBOL + name.len()) {
+                if bytes > MAX_NAMES || !growing.by(budget, "symbol table", SYMBOL + name.len()) {
                     return Some((table, growing));
                 }
                 table.entry(name.into()).or_insert((symbol.address(), symbol.size()));

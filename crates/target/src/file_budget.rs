@@ -11,10 +11,13 @@ use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::budget::{FACTOR, factor};
 use crate::heap;
+
+/// How much memory there is is looked at again after so long.
+const FRESH: Duration = Duration::from_secs(1);
 
 /// How much one file, and all files of a job, may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +40,16 @@ impl Default for FileLimits {
 }
 
 impl FileLimits {
+    /// Those of the user as they were found a moment ago: a job has hundreds of files.
+    fn now() -> Self {
+        static FOUND: Mutex<Option<(Instant, FileLimits)>> = Mutex::new(None);
+        let mut found = FOUND.lock().unwrap_or_else(PoisonError::into_inner);
+        match *found {
+            Some((at, limits)) if at.elapsed() < FRESH => limits,
+            _ => found.insert((Instant::now(), Self::of_user())).1,
+        }
+    }
+
     /// The usual ones, times what the user says in the environment; of memory no more than a quarter of what there is.
     fn of_user() -> Self {
         let factor = u64::from(factor());
@@ -220,7 +233,7 @@ impl Default for FileBudget {
 impl FileBudget {
     /// That of a file of the process, with the usual limits.
     pub fn new(path: &Path) -> Self {
-        Self::with(path, FileLimits::of_user())
+        Self::with(path, FileLimits::now())
     }
 
     /// The same with others.
@@ -440,7 +453,7 @@ mod tests {
     fn steps_come_back_as_time_passes() {
         let (steps, limit) = (Steps::new(), 20_000_000);
         assert!(steps.add(limit, limit) && !steps.add(limit / 100, limit));
-        std::thread::sleep(std::time::Duration::from_millis(500));
+        std::thread::sleep(Duration::from_millis(500));
         // A fortieth of the limit by now.
         assert!(steps.add(0, limit));
         assert!(!steps.add(limit, limit));
