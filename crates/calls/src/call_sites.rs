@@ -7,8 +7,8 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use gimli::{
-    AttributeValue, DebugInfoOffset, DebuggingInformationEntry, Dwarf, Encoding, EndianSlice, Expression, Operation,
-    Reader, Register, RunTimeEndian, Unit, UnitOffset, ValueType, constants as dw,
+    AttributeValue, DebugInfoOffset, DebuggingInformationEntry, Encoding, EndianSlice, Expression, Operation, Reader,
+    Register, RunTimeEndian, Unit, UnitOffset, ValueType, constants as dw,
 };
 
 use super::code_file::code_file;
@@ -96,7 +96,7 @@ pub fn call_site(path: &Path, offset: u64, build_id: Option<&str>) -> Option<Cal
     let (file, text) = code_file(path, build_id)?;
     let wanted = text.start.checked_add(offset)?;
     let units = file.units()?;
-    let search = Search { units: &units, dwarf: units.dwarf(), wanted, end: Instant::now() + TIME_LIMIT };
+    let search = Search { units: &units, wanted, end: Instant::now() + TIME_LIMIT };
     let mut found = search.in_units(file.unit_addresses()?.at(wanted.checked_sub(1)?))?;
     let of_data = |name: &[u8]| DATA.iter().any(|known| name.starts_with(known.as_bytes()));
     found.data = file.section_addresses().filter(|(name, _)| of_data(name)).map(|(_, range)| range).collect();
@@ -107,7 +107,6 @@ pub fn call_site(path: &Path, offset: u64, build_id: Option<&str>) -> Option<Cal
 
 struct Search<'d> {
     units: &'d UnitReader,
-    dwarf: &'d Dwarf<DebugSection>,
     /// The address in the file to which the call returns.
     wanted: u64,
     end: Instant,
@@ -126,7 +125,7 @@ impl Search<'_> {
 
     /// The unit that begins there.
     fn unit(&self, start: DebugInfoOffset) -> Option<OpenUnit> {
-        self.units.open(self.dwarf.debug_info.header_from_offset(start).ok()?)
+        self.units.open(self.units.dwarf().debug_info.header_from_offset(start).ok()?)
     }
 
     /// Whether the call's last byte lies in one of the ranges.
@@ -143,7 +142,7 @@ impl Search<'_> {
                 return Ok(None);
             }
             // Of functions within functions the innermost comes last.
-            if entry.tag() == dw::DW_TAG_subprogram && self.is_in(code_of(self.dwarf, unit, entry)?) {
+            if entry.tag() == dw::DW_TAG_subprogram && self.is_in(code_of(self.units.dwarf(), unit, entry)?) {
                 function = Some(entry.offset());
             }
         }
@@ -217,17 +216,17 @@ impl Search<'_> {
     fn begin(&self, unit: &Unit<DebugSection>, function: &Entry) -> gimli::Result<Option<u64>> {
         for name in [dw::DW_AT_entry_pc, dw::DW_AT_low_pc] {
             if let Some(value) = function.attr_value(name)
-                && let Some(address) = self.dwarf.attr_address(unit, value)?
+                && let Some(address) = self.units.dwarf().attr_address(unit, value)?
             {
                 return Ok(Some(address));
             }
         }
-        Ok(code_of(self.dwarf, unit, function)?.next()?.map(|range| range.begin))
+        Ok(code_of(self.units.dwarf(), unit, function)?.next()?.map(|range| range.begin))
     }
 
     fn returns_to(&self, unit: &Unit<DebugSection>, call: &Entry) -> gimli::Result<Option<u64>> {
         let name = if call.tag() == dw::DW_TAG_call_site { dw::DW_AT_call_return_pc } else { dw::DW_AT_low_pc };
-        call.attr_value(name).map_or(Ok(None), |value| self.dwarf.attr_address(unit, value))
+        call.attr_value(name).map_or(Ok(None), |value| self.units.dwarf().attr_address(unit, value))
     }
 
     /// The symbol of the function that is called.
@@ -238,7 +237,7 @@ impl Search<'_> {
         for _ in 0..MAX_HOPS {
             let known = other.as_deref().unwrap_or(unit);
             if at.to_unit_offset(&known.header).is_none() {
-                let mut units = self.dwarf.units();
+                let mut units = self.units.dwarf().units();
                 let mut headers = std::iter::from_fn(|| units.next().ok().flatten());
                 let header = headers.find(|header| at.to_unit_offset(header).is_some())?;
                 other = Some(self.units.open(header)?);
@@ -246,7 +245,12 @@ impl Search<'_> {
             let unit = other.as_deref().unwrap_or(unit);
             let entry = unit.entry(at.to_unit_offset(&unit.header)?).ok()?;
             let string = |name| {
-                self.dwarf.attr_string(unit, entry.attr_value(name)?).ok()?.bytes().map(|bytes| printable_name(&bytes))
+                self.units
+                    .dwarf()
+                    .attr_string(unit, entry.attr_value(name)?)
+                    .ok()?
+                    .bytes()
+                    .map(|bytes| printable_name(&bytes))
             };
             let symbol = string(dw::DW_AT_linkage_name).or_else(|| string(dw::DW_AT_MIPS_linkage_name));
             if symbol.is_some() {
@@ -281,7 +285,7 @@ impl Search<'_> {
                         }
                     }
                     Operation::AddressIndex { index } | Operation::ConstantIndex { index } => {
-                        if let Ok(address) = self.dwarf.address(unit, index) {
+                        if let Ok(address) = self.units.dwarf().address(unit, index) {
                             found.addresses.insert(index.0, address);
                         }
                     }

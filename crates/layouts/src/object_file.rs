@@ -12,7 +12,7 @@ use object::{CompressionFormat, RelocationKind};
 use symbols::{DebugPlaces, ObjectFile, UnitReader};
 
 use super::make::MakeError;
-use target::file_budget::{FileBudget, FileLimits};
+use target::file_budget::{FileBudget, FileLimits, FileOverLimit};
 use target::files::{ShortNames, read_regular};
 use target::{ByteOrder, PointerWidth, TargetAbi, printable};
 
@@ -127,7 +127,8 @@ fn linked(object: &ObjectFile, byte_order: ByteOrder) -> Result<Dwarf<Section>, 
     let fail = |reason: String| MakeError::File { path: path.display().to_string(), reason };
     let budget = object.budget();
     let bytes = read_file(path)?;
-    let _whole = budget.claimed("whole content", bytes.len() as u64).map_err(|over| fail(over.to_string()))?;
+    let beyond = |over: FileOverLimit| fail(over.to_string());
+    let _whole = budget.claimed("whole content", bytes.len() as u64).map_err(beyond)?;
     let file = object::File::parse(ShortNames(bytes.as_slice())).map_err(|error| fail(error.to_string()))?;
     let load = |id: SectionId| {
         let name = id.name();
@@ -139,15 +140,9 @@ fn linked(object: &ObjectFile, byte_order: ByteOrder) -> Result<Dwarf<Section>, 
                 let compressed = section.compressed_data().map_err(fail)?;
                 // The file says how large its sections are unpacked. Twice: the pieces are put together.
                 let unpacked = compressed.uncompressed_size.saturating_mul(2);
-                budget
-                    .claim(name, unpacked)
-                    .map_err(|over| MakeError::File { path: path.display().to_string(), reason: over.to_string() })?;
+                budget.claim(name, unpacked).map_err(beyond)?;
                 if compressed.format != CompressionFormat::None {
-                    let steps = budget.steps(name, unpacked);
-                    steps.map_err(|over| MakeError::File {
-                        path: path.display().to_string(),
-                        reason: over.to_string(),
-                    })?;
+                    budget.steps(name, unpacked).map_err(beyond)?;
                 }
                 let mut piece = compressed.decompress().map_err(fail)?;
                 relocate(&file, &section, piece.to_mut(), byte_order);

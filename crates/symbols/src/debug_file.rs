@@ -50,7 +50,7 @@ pub(crate) fn find(of: &ObjectFile) -> Option<Separate> {
 
 /// The file, where it has the same build-id, and debug information.
 fn fitting(path: &Path, of: &ObjectFile, places: &DebugPlaces) -> Option<ObjectFile> {
-    let file = ObjectFile::opened(path, places, Some(of.budget())).ok()?;
+    let file = ObjectFile::opened(path, places, of.budget().clone(), true).ok()?;
     (file.build_id() == of.build_id()).then_some(file)
 }
 
@@ -105,7 +105,7 @@ fn ended(child: &mut Child, end: Instant) -> Option<bool> {
 pub(crate) fn embedded(of: &ObjectFile) -> Option<ObjectFile> {
     let (packed, _) = of.section(EMBEDDED)?;
     let bytes = unpacked(&packed, of.budget())?;
-    ObjectFile::in_memory(of.path().to_path_buf(), bytes, Some(of.budget())).ok()
+    ObjectFile::in_memory(of.path().to_path_buf(), bytes, of.budget().clone(), true).ok()
 }
 
 fn unpacked(packed: &Section, budget: &FileBudget) -> Option<Vec<u8>> {
@@ -145,7 +145,7 @@ pub(crate) fn supplement(of: &ObjectFile) -> Option<ObjectFile> {
     }
     paths.extend(places.by_build_id(build_id));
     paths.iter().find_map(|path| {
-        let file = ObjectFile::opened(path, places, Some(of.budget())).ok()?;
+        let file = ObjectFile::opened(path, places, of.budget().clone(), true).ok()?;
         (file.build_id() == Some(build_id)).then_some(file)
     })
 }

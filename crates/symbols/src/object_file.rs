@@ -116,7 +116,7 @@ impl ObjectFile {
     /// # Errors
     /// [`ObjectError`] where it cannot be read, or is no ELF file.
     pub fn open(path: &Path, places: &DebugPlaces) -> Result<Self, ObjectError> {
-        Self::opened(path, places, None)
+        Self::opened(path, places, FileBudget::new(path), false)
     }
 
     /// The same with a budget of its own.
@@ -124,9 +124,7 @@ impl ObjectFile {
     /// # Errors
     /// As [`ObjectFile::open`].
     pub fn open_within(path: &Path, places: &DebugPlaces, budget: &FileBudget) -> Result<Self, ObjectError> {
-        let mut file = Self::opened(path, places, Some(budget))?;
-        file.is_debug_file = false;
-        Ok(file)
+        Self::opened(path, places, budget.clone(), false)
     }
 
     /// The same of a file that is in memory, such as the vDSO; `name` stands for its path.
@@ -134,11 +132,18 @@ impl ObjectFile {
     /// # Errors
     /// [`ObjectError`] where it is no ELF file.
     pub fn from_bytes(name: impl Into<PathBuf>, bytes: Vec<u8>) -> Result<Self, ObjectError> {
-        Self::in_memory(name.into(), bytes, None)
+        let name = name.into();
+        let budget = FileBudget::new(&name);
+        Self::in_memory(name, bytes, budget, false)
     }
 
-    /// `of`: the budget of the file whose debug information it is.
-    pub(crate) fn opened(path: &Path, places: &DebugPlaces, of: Option<&FileBudget>) -> Result<Self, ObjectError> {
+    /// `is_debug_file`: it was looked for as the debug information of another one, whose budget it shares.
+    pub(crate) fn opened(
+        path: &Path,
+        places: &DebugPlaces,
+        budget: FileBudget,
+        is_debug_file: bool,
+    ) -> Result<Self, ObjectError> {
         let fail = |error| ObjectError::File { path: path.display().to_string(), error };
         let file = places.open(path).map_err(fail)?;
         let size = file.len();
@@ -147,12 +152,17 @@ impl ObjectFile {
         }
         let contents = Contents::new(file);
         let head = object::File::parse(&contents).map(|file| Head::new(&file));
-        Self::with(path.to_path_buf(), Source::File(contents.into_file()), head, places.clone(), of)
+        Self::with(path.to_path_buf(), Source::File(contents.into_file()), head, places.clone(), budget, is_debug_file)
     }
 
-    pub(crate) fn in_memory(path: PathBuf, bytes: Vec<u8>, of: Option<&FileBudget>) -> Result<Self, ObjectError> {
+    pub(crate) fn in_memory(
+        path: PathBuf,
+        bytes: Vec<u8>,
+        budget: FileBudget,
+        is_debug_file: bool,
+    ) -> Result<Self, ObjectError> {
         let head = object::File::parse(ShortNames(bytes.as_slice())).map(|file| Head::new(&file));
-        Self::with(path, Source::Memory(bytes.into()), head, DebugPlaces::none(), of)
+        Self::with(path, Source::Memory(bytes.into()), head, DebugPlaces::none(), budget, is_debug_file)
     }
 
     fn with(
@@ -160,20 +170,21 @@ impl ObjectFile {
         source: Source,
         head: object::read::Result<Option<Head>>,
         places: DebugPlaces,
-        of: Option<&FileBudget>,
+        budget: FileBudget,
+        is_debug_file: bool,
     ) -> Result<Self, ObjectError> {
         let fail = |reason: String| ObjectError::Format { path: path.display().to_string(), reason };
         let head = head.map_err(|error| fail(error.to_string()))?;
         let mut head = head.ok_or_else(|| fail("it has another format".to_owned()))?;
         head.read_links(&source);
         Ok(Self {
-            budget: of.cloned().unwrap_or_else(|| FileBudget::new(&path)),
             path,
             source: Arc::new(source),
+            budget,
             head,
             kept: Mutex::default(),
             places,
-            is_debug_file: of.is_some(),
+            is_debug_file,
             separate: OnceLock::new(),
             embedded: OnceLock::new(),
             information: OnceLock::new(),

@@ -65,7 +65,7 @@ impl Splits {
             return None;
         }
         let path = Path::new(OsStr::from_bytes(&directory)).join(OsStr::from_bytes(name));
-        let file = ObjectFile::opened(&path, &self.places, Some(&self.budget)).ok()?;
+        let file = ObjectFile::opened(&path, &self.places, self.budget.clone(), true).ok()?;
         let mut dwarf = Dwarf::load(|id| Ok::<_, ()>(section(&file, id.dwo_name()))).ok()?;
         dwarf.make_dwo(parent);
         Some(dwarf)
@@ -74,7 +74,7 @@ impl Splits {
     fn package(&self) -> Option<DwarfPackage<DebugSection>> {
         let mut path = self.path.clone().into_os_string();
         path.push(".dwp");
-        let file = ObjectFile::opened(Path::new(&path), &self.places, Some(&self.budget)).ok()?;
+        let file = ObjectFile::opened(Path::new(&path), &self.places, self.budget.clone(), true).ok()?;
         DwarfPackage::load(|id| Ok::<_, gimli::Error>(section(&file, id.dwo_name())), section(&file, None)).ok()
     }
 }
