@@ -3,6 +3,7 @@ said of the ranks is true of what runs, not of what stands at the paths now."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
@@ -138,15 +139,24 @@ def _library(program: Path, name: str) -> Path:
 WITHOUT_LINKS = ["setpriv", "--bounding-set=-sys_admin,-checkpoint_restore"]
 
 
-def test_a_library_that_was_deleted_or_replaced(build: builds.MpiBuild, tmp_path: Path) -> None:
-    private = tmp_path / "lib"
+@contextlib.contextmanager
+def _with_a_library_of_its_own(build: builds.MpiBuild, folder: Path) -> Iterator[Tuple[Stuck, Path]]:
+    """Ranks that run a copy of the MPI's library, and its path; they are ended afterwards."""
+    private = folder / "lib"
     private.mkdir()
-    source, _ = _source(tmp_path, "probe", RECEIVE, 0)
-    original = _library(_compiled(build, source, tmp_path / "probe"), "libmpi")
+    source, _ = _source(folder, "probe", RECEIVE, 0)
+    original = _library(_compiled(build, source, folder / "probe"), "libmpi")
     copy = private / original.name
     shutil.copy(original, copy)
-    stuck = Stuck(build, tmp_path, {"LD_LIBRARY_PATH": str(private)})
+    stuck = Stuck(build, folder, {"LD_LIBRARY_PATH": str(private)})
     try:
+        yield stuck, copy
+    finally:
+        stuck.job.end()
+
+
+def test_a_library_that_was_deleted_or_replaced(build: builds.MpiBuild, tmp_path: Path) -> None:
+    with _with_a_library_of_its_own(build, tmp_path) as (stuck, copy):
         maps = [Path(f"/proc/{pid}/maps").read_text() for pid in stuck.job.pids]
         assert all(str(copy) in text for text in maps)
         copy.unlink()
@@ -160,21 +170,12 @@ def test_a_library_that_was_deleted_or_replaced(build: builds.MpiBuild, tmp_path
                 [*(WITHOUT_LINKS if os.geteuid() == 0 else []), *_command(stuck, via)], capture_output=True, text=True
             ).stdout
             assert "Deadlock" in said and f"solver.c:{stuck.line}" in said and "Wrong" not in said, said
-    finally:
-        stuck.job.end()
 
 
 def test_what_runs_and_cannot_be_had_is_named_and_a_debugger_reads_it(
     debian_mpich: builds.MpiBuild, tmp_path: Path
 ) -> None:
-    private = tmp_path / "lib"
-    private.mkdir()
-    source, _ = _source(tmp_path, "probe", RECEIVE, 0)
-    original = _library(_compiled(debian_mpich, source, tmp_path / "probe"), "libmpi")
-    copy = private / original.name
-    shutil.copy(original, copy)
-    stuck = Stuck(debian_mpich, tmp_path, {"LD_LIBRARY_PATH": str(private)})
-    try:
+    with _with_a_library_of_its_own(debian_mpich, tmp_path) as (stuck, copy):
         copy.unlink()
         before = WITHOUT_LINKS if os.geteuid() == 0 else []
         named = f"the symbols of {copy} cannot be read (No such file or directory"
@@ -183,8 +184,6 @@ def test_what_runs_and_cannot_be_had_is_named_and_a_debugger_reads_it(
             assert named in said.stderr, said
             assert ("Deadlock" in said.stdout and f"solver.c:{stuck.line}" in said.stdout) == reads, said
             assert ("reads it" in said.stderr) == reads, said
-    finally:
-        stuck.job.end()
 
 
 def _command(stuck: Stuck, via: str) -> List[str]:

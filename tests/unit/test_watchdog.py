@@ -143,18 +143,22 @@ def test_the_others_are_read_without_the_one_that_stands(monkeypatch: pytest.Mon
     targets = [PidTarget(pid) for pid in (101, 102, 103)]
     rounds: List[List[int]] = []
 
-    def read(
-        group: Sequence[PidTarget], request: Request, begin: Callable[[Optional[PidTarget]], None]
-    ) -> Iterator[Tuple[PidTarget, Answer]]:
-        rounds.append([target.pid for target in group])
-        for target in group:
-            begin(target)
-            if target.pid == 102:
-                _lock()
-            yield target, Answer(target, facts=target.pid)
-        begin(None)
+    class Group:
+        def __init__(
+            self, group: Sequence[PidTarget], request: Request, begin: Callable[[Optional[PidTarget]], None]
+        ) -> None:
+            rounds.append([target.pid for target in group])
+            self.group, self.begin = group, begin
 
-    monkeypatch.setattr(reading, "_read_processes", read)
+        def read(self) -> Iterator[Tuple[PidTarget, Answer]]:
+            for target in self.group:
+                self.begin(target)
+                if target.pid == 102:
+                    _lock()
+                yield target, Answer(target, facts=target.pid)
+            self.begin(None)
+
+    monkeypatch.setattr(reading, "_Group", Group)
     monkeypatch.setattr(reading.attaching, "check_readable", lambda pid: None)
     answers, left = reading.read_all(targets, Request(action="read", timeout=3.0))
     assert left == [] and rounds == [[101, 102, 103], [103]]

@@ -127,7 +127,7 @@ class _Reading:
                     ready.append(target)
         # A plug-in has the whole time for each process.
         asker.part(request.timeout * (1 + len(ready) if _asks_a_plugin(request) else 1))
-        for target, result in _read_processes(ready, request, begin) if ready else ():
+        for target, result in _Group(ready, request, begin).read() if ready else ():
             self._keep(target, result)
             tell()
         for target in self.targets:
@@ -193,123 +193,110 @@ class _Pool(threading.local):
 _POOL = _Pool()
 
 
-def _read_processes(
-    group: Sequence[PidTarget], request: Request, begin: Callable[[Optional[PidTarget]], None]
-) -> Iterator[Tuple[PidTarget, Answer]]:
-    """Stops all, reads one after the other, and lets all go on. ``begin`` is told which is read
-    next; None: something is done to all."""
-    deadline = time.monotonic() + request.timeout
-    limit = min(_STOP_LIMIT, request.timeout)
-    _native.begin_look(deadline)
-    held = _POOL.of([target.pid for target in group], request.layouts)
-    try:
-        rest = list(group)
-        if request.action in ("read", "stacks") and request.source != "plugin":
-            _rehearse(held, group, request, limit, deadline, begin)
-            rest = []
-            yield from _read_copies(held, group, request, limit, deadline, rest, begin)
-        if rest:
-            yield from _read_standing(held, rest, request, limit, deadline, begin)
-    finally:
-        held.release_all()
+class _Group:
+    """Processes that are stopped together: they are read one after the other, and go on."""
 
+    def __init__(
+        self, targets: Sequence[PidTarget], request: Request, begin: Callable[[Optional[PidTarget]], None]
+    ) -> None:
+        self._targets = targets
+        self._request = request
+        #: Told which is read next; None: something is done to all.
+        self._begin = begin
+        self._deadline = time.monotonic() + request.timeout
+        _native.begin_look(self._deadline)
+        self._held = _POOL.of([target.pid for target in targets], request.layouts)
 
-def _stop(
-    held: _native.LiveProcesses, group: Sequence[PidTarget], limit: float, deadline: float
-) -> Tuple[List[Tuple[PidTarget, Answer]], List[PidTarget]]:
-    """Stops them, all together: why some do not stand, and the others."""
-    held.stop([target.pid for target in group], limit, deadline)
-    refused = {pid: (kind, text) for pid, kind, text in held.failures}
-    answers = [
-        (target, Answer(target, error=_refusal(target, *refused[target.pid])))
-        for target in group
-        if target.pid in refused
-    ]
-    return answers, [target for target in group if target.pid not in refused]
+    def read(self) -> Iterator[Tuple[PidTarget, Answer]]:
+        """Each as soon as it is read."""
+        request = self._request
+        try:
+            rest = list(self._targets)
+            if request.action in ("read", "stacks") and request.source != "plugin":
+                self._rehearse()
+                rest = []
+                yield from self._read_copies(rest)
+            if rest:
+                yield from self._read_standing(rest)
+        finally:
+            self._held.release_all()
 
+    def _stop(self, targets: Sequence[PidTarget], *, rehearsal: bool = False) -> None:
+        limit = min(_STOP_LIMIT, self._request.timeout)
+        self._held.stop([target.pid for target in targets], limit, self._deadline, rehearsal=rehearsal)
 
-def _read_copies(
-    held: _native.LiveProcesses,
-    group: Sequence[PidTarget],
-    request: Request,
-    limit: float,
-    deadline: float,
-    rest: List[PidTarget],
-    begin: Callable[[Optional[PidTarget]], None],
-) -> Iterator[Tuple[PidTarget, Answer]]:
-    """Copies what was asked for when they were read before, and reads the copies; those of which a copy lacks
-    something are added to ``rest``."""
-    answers, standing = _stop(held, group, limit, deadline)
-    released = held.copy()
-    yield from answers
-    for target in standing:
-        begin(target)
-        answer = _answer(target, request, partial(held.copied, target.pid))
-        if held.missed(target.pid) or answer.error is not None:
-            rest.append(target)
-            continue
-        _tell_times(held, answer, released)
-        yield target, answer
-    begin(None)
+    def _stopped(self, targets: Sequence[PidTarget]) -> Tuple[List[Tuple[PidTarget, Answer]], List[PidTarget]]:
+        """Stops them, all together: why some do not stand, and the others."""
+        self._stop(targets)
+        refused = {pid: (kind, text) for pid, kind, text in self._held.failures}
+        answers = [
+            (target, Answer(target, error=_refusal(target, *refused[target.pid])))
+            for target in targets
+            if target.pid in refused
+        ]
+        return answers, [target for target in targets if target.pid not in refused]
 
+    def _read_copies(self, rest: List[PidTarget]) -> Iterator[Tuple[PidTarget, Answer]]:
+        """Copies what was asked for when they were read before, and reads the copies; those of which a copy lacks
+        something are added to ``rest``."""
+        answers, standing = self._stopped(self._targets)
+        released = self._held.copy()
+        yield from answers
+        for target in standing:
+            answer = self._answer(target, self._held.copied)
+            if self._held.missed(target.pid) or answer.error is not None:
+                rest.append(target)
+                continue
+            self._tell_times(answer, released)
+            yield target, answer
+        self._begin(None)
 
-def _read_standing(
-    held: _native.LiveProcesses,
-    group: Sequence[PidTarget],
-    request: Request,
-    limit: float,
-    deadline: float,
-    begin: Callable[[Optional[PidTarget]], None],
-) -> Iterator[Tuple[PidTarget, Answer]]:
-    """Reads processes while they stand."""
-    refused, standing = _stop(held, group, limit, deadline)
-    yield from refused
-    answers = []
-    for target in standing:
-        begin(target)
-        answer = _answer(target, request, partial(held.session, target.pid))
-        answers.append(answer)
-        # Should the next one never be read, this one was.
-        yield target, answer
-    begin(None)
-    held.release_all()
-    released = time.time()
-    for answer in answers:
-        _tell_times(held, answer, released)
+    def _read_standing(self, targets: Sequence[PidTarget]) -> Iterator[Tuple[PidTarget, Answer]]:
+        """Reads processes while they stand."""
+        refused, standing = self._stopped(targets)
+        yield from refused
+        answers = []
+        for target in standing:
+            answer = self._answer(target, self._held.session)
+            answers.append(answer)
+            # Should the next one never be read, this one was.
+            yield target, answer
+        self._begin(None)
+        self._held.release_all()
+        released = time.time()
+        for answer in answers:
+            self._tell_times(answer, released)
 
+    def _answer(self, target: PidTarget, session: Callable[[int], _native.Session]) -> Answer:
+        self._begin(target)
+        return _answer(target, self._request, partial(session, target.pid))
 
-def _tell_times(held: _native.LiveProcesses, answer: Answer, released: float) -> None:
-    """Of the ranks of a job: when they were stopped, and when they went on."""
-    if isinstance(answer.target, PidTarget) and answer.target.place is not None and answer.error is None:
-        answer.stopped, answer.released = held.stopped_at(answer.target.pid), released
+    def _tell_times(self, answer: Answer, released: float) -> None:
+        """Of the ranks of a job: when they were stopped, and when they went on."""
+        target = answer.target
+        if isinstance(target, PidTarget) and target.place is not None and answer.error is None:
+            answer.stopped, answer.released = self._held.stopped_at(target.pid), released
 
-
-def _rehearse(
-    held: _native.LiveProcesses,
-    group: Sequence[PidTarget],
-    request: Request,
-    limit: float,
-    deadline: float,
-    begin: Callable[[Optional[PidTarget]], None],
-) -> None:
-    """Reads what was not read before once while it runs: then files are known, and which memory is wanted. So
-    the processes stand only as long as it takes to copy and to understand that. Nothing that was found so is told."""
-    fresh = [target for target in group if not held.knows(target.pid)]
-    if not fresh:
-        return
-    held.stop([target.pid for target in fresh], limit, deadline, rehearsal=True)
-    sessions: List[Tuple[PidTarget, _native.Session]] = []
-    for target in fresh:
-        # What is wrong is told where it counts.
-        with contextlib.suppress(_native.NativeError):
-            sessions.append((target, held.session(target.pid)))
-    held.let_run()
-    asked = request.standing if request.action == "stacks" else request.read
-    for target, session in sessions:
-        begin(target)
-        with contextlib.suppress(_native.NativeError):
-            asked(session)
-    begin(None)
+    def _rehearse(self) -> None:
+        """Reads what was not read before once while it runs: then files are known, and which memory is wanted. So
+        the processes stand only as long as it takes to copy and to understand that. Nothing that was found so is
+        told."""
+        fresh = [target for target in self._targets if not self._held.knows(target.pid)]
+        if not fresh:
+            return
+        self._stop(fresh, rehearsal=True)
+        sessions: List[Tuple[PidTarget, _native.Session]] = []
+        for target in fresh:
+            # What is wrong is told where it counts.
+            with contextlib.suppress(_native.NativeError):
+                sessions.append((target, self._held.session(target.pid)))
+        self._held.let_run()
+        asked = self._request.standing if self._request.action == "stacks" else self._request.read
+        for target, session in sessions:
+            self._begin(target)
+            with contextlib.suppress(_native.NativeError):
+                asked(session)
+        self._begin(None)
 
 
 def _refusal(target: PidTarget, kind: str, text: str) -> UserError:
