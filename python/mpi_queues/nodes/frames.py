@@ -11,6 +11,8 @@ import zlib
 from dataclasses import dataclass, field
 from typing import Any, List, Optional
 
+from ..system.typed_json import count_values
+
 #: A message is not longer than this, packed and unpacked, in bytes; one of a few packed bytes is not as long, either:
 #: what is written unpacks to eight times its length or so, blanks to a thousand times.
 MAX_PACKED = 64 << 20
@@ -75,8 +77,7 @@ class Message:
             ValueError, RecursionError: where it is no JSON.
         """
         body = self.body()
-        # Each value but the first of a list or an object has a comma before it.
-        if sum(map(body.count, (b",", b"[", b"{"))) > _MAX_VALUES:
+        if count_values(body) > _MAX_VALUES:
             raise BadFrame(f"a message of an agent has more than {_MAX_VALUES:,} values")
         return json.loads(body)
 

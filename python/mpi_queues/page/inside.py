@@ -18,6 +18,7 @@ from .._native import Diagnosis, Snapshot, printable_json
 from ..errors import UserError
 from ..system.files import Path, opened
 from ..system.paths import shown
+from ..system.typed_json import count_values
 from .kept import NOTE, processes
 
 #: The first bytes of a page that has data in it.
@@ -130,8 +131,7 @@ def _counted(text: str) -> Any:
     Raises:
         ValueError: where these are more than any report has.
     """
-    # Each value but the first of a list or an object has a comma before it; those in texts count as well.
-    values = sum(map(text.count, ",[{"))
+    values = count_values(text)
     if values > _MOST_VALUES:
         raise ValueError(f"its tables have {values:,} values, and no more than {_MOST_VALUES:,} are read")
     return json.loads(text)
