@@ -99,9 +99,13 @@ fn address_space() -> Option<u64> {
         return None;
     }
     let pages: u64 = std::fs::read_to_string("/proc/self/statm").ok()?.split_whitespace().next()?.parse().ok()?;
+    Some(limit.rlim_cur.saturating_sub(pages.saturating_mul(page_size()?)))
+}
+
+/// How large a page is, in bytes.
+pub(crate) fn page_size() -> Option<u64> {
     // SAFETY: sysconf takes a number.
-    let page = u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).ok()?;
-    Some(limit.rlim_cur.saturating_sub(pages.saturating_mul(page)))
+    u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).ok()
 }
 
 #[cfg(test)]

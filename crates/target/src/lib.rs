@@ -9,6 +9,7 @@ mod budget;
 mod cache;
 mod code_place;
 pub mod cores;
+pub mod detached;
 mod elf;
 pub mod file_budget;
 pub mod files;

@@ -17,13 +17,12 @@ use super::{
 };
 use crate::address::TargetAddr;
 use crate::files::{self, Reader, is_root};
+use crate::heap::page_size;
 use crate::processes;
 
 /// The entries of the auxiliary vector that name the program headers (Linux, include/uapi/linux/auxvec.h).
 const AT_PHDR: u64 = 3;
 const AT_PHNUM: u64 = 5;
-/// And the one that tells the size of a page.
-const AT_PAGESZ: u64 = 6;
 
 /// An auxiliary vector or a list of mappings larger than this is not read on.
 const MAX_FACTS: u64 = 16 << 20;
@@ -281,15 +280,6 @@ fn is_resident(pid: u32, address: TargetAddr) -> bool {
     let table = File::open(processes::place(pid).join("pagemap"));
     let read = table.and_then(|file| file.read_exact_at(&mut page, number * 8));
     read.is_ok() && u64::from_ne_bytes(page) >> 63 == 1
-}
-
-/// How large a page is, as the kernel tells this program.
-fn page_size() -> Option<u64> {
-    let own = fs::read("/proc/self/auxv").ok()?;
-    let mut words = own.chunks_exact(size_of::<usize>()).map(|word| word.try_into().map_or(0, usize::from_ne_bytes));
-    std::iter::from_fn(|| Some((words.next()?, words.next()?)))
-        .find(|(kind, _)| *kind as u64 == AT_PAGESZ)
-        .map(|(_, size)| size as u64)
 }
 
 /// The rights of a process to files; those of nobody where they cannot be told.

@@ -1,11 +1,10 @@
-//! The helper process: started by a double fork without exec, killed by pidfd.
-//!
-//! Without exec, because the debugger's process has no program of ours on disk; forked twice, because gdb reaps its
-//! children with `waitpid(-1)` and would take the exit of ours for that of its inferior.
+//! The helper process: nobody's child ([`run_detached`]), killed by pidfd.
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::time::Duration;
+
+use target::detached::run_detached;
 
 use super::error::PluginError;
 use super::isolation;
@@ -72,33 +71,12 @@ impl Helper {
         let (stderr, their_stderr) = pair("pipe", |fds| unsafe { libc::pipe2(fds, libc::O_CLOEXEC) })?;
         let shared = Shared::new().map_err(|error| start_error("mmap", &error))?;
 
-        // The debugger's signal handlers must not run in the child before they are reset there.
-        let mask = isolation::block_signals();
-        // SAFETY: the child only makes system calls and allocates (glibc's fork keeps its allocator usable) until
-        // `_exit`.
-        let first = unsafe { libc::fork() };
-        if first == 0 {
-            // SAFETY: as above.
-            let second = unsafe { libc::fork() };
-            if second == 0 {
-                isolation::enter(theirs.as_raw_fd(), their_stderr.as_raw_fd(), time_limit, &shared);
-                crate::c_library::barrier((), || body(isolation::SOCKET, &shared));
-                isolation::exit_now(0);
-            }
-            isolation::exit_now(i32::from(second < 0));
-        }
-        let fork_error = io::Error::last_os_error();
-        isolation::restore_signals(&mask);
-        if first < 0 {
-            return Err(start_error("fork", &fork_error));
-        }
+        run_detached(|| {
+            isolation::enter(theirs.as_raw_fd(), their_stderr.as_raw_fd(), time_limit, &shared);
+            crate::c_library::barrier((), || body(isolation::SOCKET, &shared));
+        })
+        .map_err(|error| start_error("fork", &error))?;
         drop((theirs, their_stderr));
-        let mut status = 0;
-        // SAFETY: waits for the child that was just forked; where somebody else has reaped it, this fails with ECHILD,
-        // which is as good.
-        while unsafe { libc::waitpid(first, &raw mut status, 0) } < 0
-            && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
-        {}
         let mut helper = Self { socket, stderr, pidfd: None, shared, hung_up: false };
         helper.pidfd = helper.receive_hello()?;
         set_nonblocking(&helper.socket);

@@ -55,24 +55,6 @@ pub fn exit_now(status: i32) -> ! {
     unsafe { libc::_exit(status) }
 }
 
-/// Blocks all signals of this thread and returns what was blocked before.
-pub fn block_signals() -> libc::sigset_t {
-    // SAFETY: both sets live on the stack; `sigset_t` is plain data.
-    unsafe {
-        let mut all: libc::sigset_t = std::mem::zeroed();
-        let mut before: libc::sigset_t = std::mem::zeroed();
-        libc::sigfillset(&raw mut all);
-        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
-        before
-    }
-}
-
-/// Takes back [`block_signals`].
-pub fn restore_signals(before: &libc::sigset_t) {
-    // SAFETY: a set that `block_signals` has filled.
-    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, before, std::ptr::null_mut()) };
-}
-
 /// Makes this process harmless to the debugger it was forked from: own session, no descriptors but the socket and
 /// standard error, default signals, limits, no new processes. Says hello on the socket.
 pub fn enter(socket: RawFd, stderr: RawFd, time_limit: Duration, shared: &Shared) {

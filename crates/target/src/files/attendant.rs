@@ -2,15 +2,15 @@
 //!
 //! A thread could not be: one that waits for a file system of user space, whose server has taken the question and does not
 //! answer, does not end by SIGKILL, and a process ends when its last thread does (Linux, fs/fuse/dev.c,
-//! `request_wait_answer`). It is forked without exec, because a debugger's process has no program of ours on disk; twice,
-//! because gdb reaps its children with `waitpid(-1)`, and because nobody waits for one that is left behind.
+//! `request_wait_answer`). Nobody waits for one that is left behind ([`run_detached`]).
 
 use std::io;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
-use super::serving::{Prepared, exit_now};
+use super::serving::Prepared;
 use super::wire::{self, Answer};
+use crate::detached::run_detached;
 
 /// Why there is no answer.
 #[derive(Debug)]
@@ -54,29 +54,7 @@ impl Attendant {
         // SAFETY: the kernel has just given them to us.
         let (socket, theirs) = unsafe { (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) };
         let prepared = Prepared::new();
-        // The program's functions for signals must not run in the child.
-        let mask = block_signals();
-        // SAFETY: the child makes system calls alone.
-        let first = unsafe { libc::fork() };
-        if first == 0 {
-            // SAFETY: as above.
-            match unsafe { libc::fork() } {
-                0 => prepared.serve(theirs.as_raw_fd()),
-                _ => exit_now(),
-            }
-        }
-        let error = io::Error::last_os_error();
-        // SAFETY: a set that was filled above.
-        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &raw const mask, std::ptr::null_mut()) };
-        if first < 0 {
-            return Err(error);
-        }
-        let mut status = 0;
-        // SAFETY: waits for the child that was just forked; where somebody else has reaped it, this fails with ECHILD,
-        // which is as good.
-        while unsafe { libc::waitpid(first, &raw mut status, 0) } < 0
-            && io::Error::last_os_error().kind() == io::ErrorKind::Interrupted
-        {}
+        run_detached(|| prepared.serve(theirs.as_raw_fd()))?;
         Ok(Self { socket })
     }
 
@@ -146,17 +124,5 @@ fn received(socket: &OwnedFd, room: &mut [u8]) -> Option<(usize, Option<OwnedFd>
             && (*about).cmsg_len as usize >= libc::CMSG_LEN(size_of::<RawFd>() as u32) as usize;
         let file = has_file.then(|| OwnedFd::from_raw_fd(libc::CMSG_DATA(about).cast::<RawFd>().read_unaligned()));
         Some((got, file))
-    }
-}
-
-/// Blocks all signals of this thread; what was blocked before.
-fn block_signals() -> libc::sigset_t {
-    // SAFETY: both sets live on the stack; `sigset_t` is plain data.
-    unsafe {
-        let mut all: libc::sigset_t = std::mem::zeroed();
-        let mut before: libc::sigset_t = std::mem::zeroed();
-        libc::sigfillset(&raw mut all);
-        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const all, &raw mut before);
-        before
     }
 }

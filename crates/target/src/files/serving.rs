@@ -175,7 +175,7 @@ unsafe fn settle(socket: RawFd) {
 }
 
 /// Ends the process at once, without exit functions: these are the program's.
-pub(super) fn exit_now() -> ! {
+fn exit_now() -> ! {
     // SAFETY: ends the process.
     unsafe { libc::_exit(0) }
 }
