@@ -23,7 +23,7 @@ def guard() -> None:
     if not is_command():
         return
     if signal.getsignal(signal.SIGINT) not in (signal.SIG_IGN, None):
-        signal.signal(signal.SIGINT, _end)
+        signal.signal(signal.SIGINT, end)
     _fill_standard_descriptors()
 
 
@@ -36,15 +36,16 @@ def _fill_standard_descriptors() -> None:
 
 def ready() -> None:
     """From now on Ctrl-C is a KeyboardInterrupt, as everywhere in Python."""
-    if signal.getsignal(signal.SIGINT) is _end:
+    if signal.getsignal(signal.SIGINT) is end:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
-def _end(number: int, frame: object) -> None:
+def end(number: int, frame: object) -> None:
+    """For a signal that ends the command at once."""
     try:
         os.write(2, b"\nmpi-queues: interrupted\n")
     finally:
-        os._exit(INTERRUPTED)
+        os._exit(128 + number)
 
 
 guard()

@@ -140,6 +140,29 @@ def test_what_is_known_is_written_before_a_signal_of_the_batch_system_arrives(
     assert "because of SIGUSR1" in (tmp_path / "diagnosis.txt").read_text()
 
 
+#: The command, in which the first look is the moment at which a signal comes.
+SIGNALLED_IN_A_LOOK = """
+import os, signal, sys
+from mpi_queues.cli import main
+from mpi_queues.watching.service import Service
+
+def look(service, whole=Service.look):
+    Service.look = whole
+    os.kill(os.getpid(), signal.SIGUSR1)
+    return True
+
+Service.look = look
+sys.exit(main())
+"""
+
+
+def test_a_signal_during_a_look_has_it_written_first(environment: Dict[str, str], tmp_path: Path) -> None:
+    script = f"trap 'ls {tmp_path}; exit 5' USR1; while :; do sleep 0.1; done"
+    options = ["run", "--watch", "--after", "60", "-o", str(tmp_path), "--"]
+    command = [sys.executable, "-c", SIGNALLED_IN_A_LOOK, *options, "bash", "-c", script]
+    assert ran(command, environment) == (5, "diagnosis.txt\n")
+
+
 def test_who_is_killed_takes_the_launcher_along(
     place: Place, started: Started, environment: Dict[str, str], tmp_path: Path
 ) -> None:

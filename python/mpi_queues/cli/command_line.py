@@ -81,8 +81,9 @@ def _main(arguments: Optional[Sequence[str]]) -> int:
             print("\nmpi-queues: interrupted; the processes were left as they were", file=sys.stderr)
             return _TERMINATED if error.args else starting.INTERRUPTED
         finally:
-            nodes.close_all()
             starting.guard()
+            signal.signal(signal.SIGTERM, starting.end)
+            nodes.close_all()
             signal.signal(signal.SIGTERM, previous)
 
 

@@ -103,9 +103,10 @@ def _beside(launcher: Launcher, service: Service, given: Orders) -> bool:
             print(f"mpi-queues: the watch has failed, the job goes on: {error}", file=sys.stderr)
         if not watches or ended:
             launcher.holding = ()
-        for number in list(launcher.held):
-            launcher.pass_on(number)
+            for number in list(launcher.held):
+                launcher.pass_on(number)
         if launcher.status is None:
+            # A signal that came meanwhile has rung already.
             service.wait()
     return ended
 
