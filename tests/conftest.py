@@ -52,7 +52,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "thorough: only with --all and --all-mpis, as what tests/thorough.txt names")
+    for mark in tiers.MARKS:
+        config.addinivalue_line("markers", mark)
 
 
 def _chosen_builds(config: pytest.Config) -> Sequence[str]:
@@ -69,7 +70,7 @@ def _fixture_of(name: str) -> str:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """The MPIs of ``mpi_build``, ``mpich_build`` and ``transport_build``."""
-    for fixture in ("mpi_build", "mpich_build", "transport_build"):
+    for fixture in tiers.BUILD_FIXTURES:
         if fixture in metafunc.fixturenames:
             names = [name for name in _chosen_builds(metafunc.config) if _fixture_of(name) == fixture]
             metafunc.parametrize(fixture, names, indirect=True, scope="session")
@@ -77,16 +78,14 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def pytest_collection_modifyitems(config: pytest.Config, items: List[pytest.Item]) -> None:
     """Leaves out what takes long, and the tests of an MPI that only those of all MPIs have."""
+    for item in items:
+        tiers.add_marks(item)
     if config.getoption("--all-mpis"):
         return
     left_out = {item for item in items if not OF_ALL_MPIS.isdisjoint(getattr(item, "fixturenames", ()))}
-    # A test that is named by its id is meant; rules for others are of no use where not all tests are there.
+    # A test that is named by its id is meant.
     if not config.getoption("--all") and not any("::" in argument for argument in config.args):
-        files = {item.nodeid.removeprefix("tests/").partition("::")[0] for item in items}
-        ids = {item.nodeid.removeprefix("tests/"): item for item in items}
-        chosen = [rule for rule in tiers.rules(tiers.FILE.read_text()) if rule.file in files]
-        left_out.update(ids[name] for name in tiers.left_out(list(ids), chosen))
-        left_out.update(item for item in items if item.get_closest_marker("thorough") is not None)
+        left_out |= tiers.left_out(items)
     items[:] = [item for item in items if item not in left_out]
     config.hook.pytest_deselected(items=left_out)
 

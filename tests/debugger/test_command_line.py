@@ -137,6 +137,7 @@ def test_communicators(comms_job: Job) -> None:
 
 
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.usual("gdb-2-130", "lldb-15-143")
 def test_interrupted(number: signal.Signals, status: int, via: str, slow: Dict[str, str], comms_job: Job) -> None:
     command = start(slow, "show", *pid_options(comms_job.pids), "--via", via)
     tracer = wait_for_tracer(comms_job.pids[0])
@@ -151,6 +152,7 @@ def test_interrupted(number: signal.Signals, status: int, via: str, slow: Dict[s
     assert_left_running(comms_job)
 
 
+@pytest.mark.usual("gdb")
 def test_the_time_limit(via: str, slow: Dict[str, str], comms_job: Job) -> None:
     command = start(slow, "show", "--pid", str(comms_job.pids[0]), "--timeout", "2", "--via", via)
     out, err = command.communicate(timeout=60)
@@ -170,6 +172,7 @@ def test_the_debugger_is_killed(via: str, slow: Dict[str, str], comms_job: Job) 
     assert_left_running(comms_job)
 
 
+@pytest.mark.slow
 def test_we_are_killed(via: str, slow: Dict[str, str], comms_job: Job) -> None:
     command = start(slow, "show", "--pid", str(comms_job.pids[0]), "--via", via)
     tracer = debugger_of(wait_for_tracer(comms_job.pids[0]))
@@ -194,6 +197,7 @@ def test_a_stopped_rank_stays_stopped(reader: str, comms_job: Job) -> None:
     assert_left_running(comms_job)
 
 
+@pytest.mark.slow
 def test_the_server_of_lldb_is_killed(slow_lldb: Dict[str, str], comms_job: Job) -> None:
     command = start(slow_lldb, "show", "--pid", str(comms_job.pids[0]), "--via", "lldb")
     os.kill(wait_for_tracer(comms_job.pids[0]), signal.SIGKILL)
@@ -204,6 +208,7 @@ def test_the_server_of_lldb_is_killed(slow_lldb: Dict[str, str], comms_job: Job)
     assert_left_running(comms_job)
 
 
+@pytest.mark.usual("native", "gdb")
 def test_a_recording_of_several_processes(reader: str, comms_job: Job, tmp_path: pathlib.Path) -> None:
     file = tmp_path / "hang.mpirec"
     result = mpi_queues("record", *pid_options(comms_job.pids), "--via", reader, "-o", str(file))

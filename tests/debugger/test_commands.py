@@ -34,6 +34,7 @@ def test_queues_as_text_and_as_json(debugger: Gdb, comms_job: Job) -> None:
 
 
 @pytest.mark.parametrize("option", ["-format json", "--format json", "--format=json", "-f json"])
+@pytest.mark.usual("gdb--f json", "lldb---format=json")
 def test_spellings_of_an_option(debugger: Gdb, comms_job: Job, option: str) -> None:
     assert json.loads(debugger.at_rank(comms_job, 0, f"mpi comms {option}"))["schema"] == "mpi-queues/1"
 
@@ -51,6 +52,17 @@ def test_spellings_of_an_option(debugger: Gdb, comms_job: Job, option: str) -> N
         ("mpi plugin load a b", "mpi plugin: does not take the argument 'b'\ntype: help mpi plugin"),
         ("mpi help nix", "mpi help: there is no command 'nix'\ntype: mpi help"),
     ],
+)
+@pytest.mark.usual(
+    "gdb-mpi queues -rank x-mpi queues: -rank x: not a number\\ntype: help mpi queues",
+    "gdb-mpi queues -rank 7-no process of rank 7 was read (read: rank 0)",
+    "gdb-mpi queues -format x-mpi queues: -format x: not one of text, json\\ntype: help mpi queues",
+    "gdb-mpi queues -source plugin=/nix.so-/nix.so: no such plug-in\\ntype: mpi plugin info",
+    "gdb-mpi queues -compare -format json-mpi queues: -compare writes text only",
+    "gdb-mpi plugin load-mpi plugin load: needs the path of a plug-in\\ntype: help mpi plugin",
+    "gdb-mpi plugin load /nix.so-/nix.so: no such plug-in\\ntype: mpi plugin info",
+    "gdb-mpi plugin load a b-mpi plugin: does not take the argument 'b'\\ntype: help mpi plugin",
+    "gdb-mpi help nix-mpi help: there is no command 'nix'\\ntype: mpi help",
 )
 def test_errors_are_sentences(debugger: Gdb, comms_job: Job, command: str, message: str) -> None:
     assert debugger.at_rank(comms_job, 0, command).strip().removeprefix("error: ").startswith(message)
@@ -94,6 +106,7 @@ def test_the_help_of_every_command(debugger: Gdb) -> None:
     assert debugger.setting in outputs[1]
 
 
+@pytest.mark.usual("gdb")
 def test_settings_take_effect(debugger: Gdb, many_job: Job) -> None:
     setting = debugger.setting
     output = debugger.at_rank(many_job, 0, f"{setting} limit 3", "mpi queues -comm MPI_COMM_WORLD")
@@ -174,6 +187,7 @@ def same(text: str) -> Dict[str, Any]:
         ("truth_random", ("7", "300")),
     ],
 )
+@pytest.mark.usual("debian-truth_comms-arguments1", "wheel-5*-truth_modes-arguments0")
 def test_the_same_json_in_both(
     mpi_build: MpiBuild, start_job: Callable[..., Job], program: str, arguments: List[str]
 ) -> None:

@@ -182,6 +182,7 @@ RUN = {
 }
 
 
+@pytest.mark.usual("gdb")
 def test_all_ranks_in_a_debugger(debugger: Gdb, stuck: Job) -> None:
     commands = [f"mpi attach {stuck.launcher_pid}", "mpi diagnose -format json", "mpi diagnose", *RUN[debugger.name]]
     *_, text = outputs = debugger.run(*commands, "mpi diagnose -format json")
@@ -210,6 +211,7 @@ def test_a_report_of_all_ranks_in_a_debugger(debugger: Gdb, stuck: Job, tmp_path
     assert "receive_halo at demo.c" in drawing.read_text(encoding="utf-8")
 
 
+@pytest.mark.usual("lldb")
 def test_one_rank_alone_says_how_to_have_the_others(debugger: Gdb, stuck: Job) -> None:
     attach = debugger.attach(stuck.pids[0])
     text = debugger.run(*attach, "mpi diagnose")[-1]
@@ -217,6 +219,7 @@ def test_one_rank_alone_says_how_to_have_the_others(debugger: Gdb, stuck: Job) -
     assert "1 of 3 ranks were read; to read all: mpi attach, then: mpi diagnose" in text
 
 
+@pytest.mark.usual("gdb")
 def test_without_a_process(debugger: Gdb) -> None:
     (text,) = debugger.run("mpi diagnose")
     assert text.strip().removeprefix("error: ").startswith("no process: nothing is being debugged here")

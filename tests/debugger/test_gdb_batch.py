@@ -74,6 +74,7 @@ def test_functions_without_a_process() -> None:
     assert "Traceback" not in output
 
 
+@pytest.mark.slow
 def test_every_command_is_documented_with_an_example() -> None:
     commands = all_commands()
     output = batch(["help mpi"])
@@ -158,6 +159,7 @@ def test_a_process_that_ends_while_gdb_has_it(debian_mpi: MpiBuild) -> None:
     assert re.search(r"ended while it was read|exited|process \d+ ended", output), output
 
 
+@pytest.mark.slow
 def test_the_same_over_gdbserver(comms_job: Job) -> None:
     pid = comms_job.pids[0]
     server = subprocess.Popen(

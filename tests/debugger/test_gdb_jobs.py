@@ -77,6 +77,7 @@ def until(pid: int, letter: str) -> str:
 # Launching
 
 
+@pytest.mark.usual("mpich-debian")
 def test_a_job_is_launched_with_all_its_ranks(build: MpiBuild, place: Place) -> None:
     program = compile_alone(build, "job_until_told.c")
     # They are held before MPI_Init has returned; without MPIR they stand anywhere, on a busy machine behind that.
@@ -111,6 +112,7 @@ def test_a_job_is_launched_with_all_its_ranks(build: MpiBuild, place: Place) -> 
     place.await_end()
 
 
+@pytest.mark.slow
 def test_a_launcher_that_is_a_script(mpir_mpi: MpiBuild, place: Place) -> None:
     program = compile_alone(mpir_mpi, "job_until_told.c")
     script = place.directory / "my run"
@@ -125,6 +127,7 @@ def test_a_launcher_that_is_a_script(mpir_mpi: MpiBuild, place: Place) -> None:
     place.await_files("done.0", "done.1")
 
 
+@pytest.mark.slow
 def test_a_script_that_stays_beside_its_launcher(mpir_mpi: MpiBuild, place: Place) -> None:
     program = compile_alone(mpir_mpi, "job_until_told.c")
     script = place.directory / "run.sh"
@@ -141,6 +144,7 @@ def test_a_script_that_stays_beside_its_launcher(mpir_mpi: MpiBuild, place: Plac
     assert (place.directory / "status").read_text() == "0\n"
 
 
+@pytest.mark.slow
 def test_the_users_settings_hold_for_the_launcher(mpir_mpi: MpiBuild, place: Place) -> None:
     program = compile_alone(mpir_mpi, "job_until_told.c")
     text = run(
@@ -250,6 +254,7 @@ def test_a_part_of_the_ranks_where_each_waits_for_its_gate(starter: Callable[...
     job.await_files("ended")
 
 
+@pytest.mark.slow
 def test_ranks_that_were_held_before_main(starter: Callable[..., Starter]) -> None:
     job = starter("I_AM_STARTER", "ACQUIRED_PRE_MAIN", rank_flags=("-DGATE", "-DPRE_MAIN"))
     launched, reached, _ = run(job, f"mpi launch {job.command}", "continue", "mpi detach")
@@ -261,6 +266,7 @@ def test_ranks_that_were_held_before_main(starter: Callable[..., Starter]) -> No
     job.await_files("ended")
 
 
+@pytest.mark.slow
 def test_a_launcher_that_wants_main_to_be_shown(starter: Callable[..., Starter]) -> None:
     job = starter("I_AM_STARTER", "FORCE_TO_MAIN")
     launched, _ = run(job, f"mpi launch {job.command}", "mpi detach")
@@ -271,6 +277,7 @@ def test_a_launcher_that_wants_main_to_be_shown(starter: Callable[..., Starter])
 
 
 @pytest.mark.parametrize("flag", ["IGNORE_QUEUES", "IGNORE_QUEUE"])
+@pytest.mark.usual("IGNORE_QUEUES")
 def test_a_launcher_that_wants_queues_to_be_left_alone(starter: Callable[..., Starter], flag: str) -> None:
     job = starter("I_AM_STARTER", flag)
     launched, _ = run(job, f"mpi launch {job.command}", "mpi detach")
@@ -342,6 +349,7 @@ def test_a_running_launcher_is_told_through_its_fifo(starter: Callable[..., Star
 # Jobs that run
 
 
+@pytest.mark.usual("wheel-5*")
 def test_a_running_job_is_attached_to_and_ends_as_it_would(build: MpiBuild) -> None:
     job = Started(build, ranks=2)
     try:
@@ -364,6 +372,7 @@ def test_a_running_job_is_attached_to_and_ends_as_it_would(build: MpiBuild) -> N
         job.end()
 
 
+@pytest.mark.slow
 def test_the_launcher_of_a_running_job_is_not_touched(four: Job) -> None:
     (listed,) = GDB.run(f"mpi attach {of(four)}", "info inferiors")[1:]
     assert list(inferiors(listed).values()) == four.pids
@@ -388,6 +397,7 @@ def test_some_ranks(four: Job) -> None:
     ("name", "members"),
     [("odd", [1, 3]), ("even", [0, 2]), ("all but rank 0", [1, 2, 3]), ("reversed", [0, 1, 2, 3])],
 )
+@pytest.mark.usual("reversed-members3")
 def test_the_members_of_a_communicator(four: Job, name: str, members: List[int]) -> None:
     attached, listed = GDB.run(f'mpi attach {of(four)} -comm "{name}"', "info inferiors")
     assert sorted(inferiors(listed).values()) == sorted(four.pids[rank] for rank in members)

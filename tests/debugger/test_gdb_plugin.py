@@ -88,6 +88,7 @@ def handle_plugin(debian_mpi: MpiBuild) -> str:
     return str(builds.handle_plugin(debian_mpi))
 
 
+@pytest.mark.slow
 def test_plugins_of_both_interfaces_on_one_path(comms_job: Job, handle_plugin: str, plugin: str) -> None:
     for first, second in ((handle_plugin, plugin), (plugin, handle_plugin)):
         path = f"set mpi plugin-path {first}:{second}"

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
 from gdb_variables import commands_of, shown
 from support.variables import Program
 
 
+@pytest.mark.slow
 def test_what_the_full_form_says_is_what_the_short_one_says(c_program: Program) -> None:
     variables = [
         one for one in c_program.variables(0) if one.expression not in ("place", "back", "offset", "unset", "nowhere")

@@ -14,6 +14,7 @@ from support.variables import Program
 
 
 @pytest.mark.parametrize("rank", [0, 1])
+@pytest.mark.usual("debian-0")
 def test_variables_of_c(c_program: Program, rank: int) -> None:
     check_variables(c_program, rank)
 

@@ -16,6 +16,7 @@ def terminal() -> Iterator[Terminal]:
         yield gdb
 
 
+@pytest.mark.slow
 def test_completion(terminal: Terminal, comms_job: Job) -> None:
     terminal.run("set pagination off")
     terminal.run(f"attach {comms_job.pids[0]}")
@@ -36,12 +37,14 @@ def test_completion(terminal: Terminal, comms_job: Job) -> None:
     comms_job.assert_running()
 
 
+@pytest.mark.slow
 def test_completion_without_a_process_is_quiet(terminal: Terminal) -> None:
     seen = terminal.complete("mpi queues -comm x")
     assert "Traceback" not in seen
     assert "Error" not in seen
 
 
+@pytest.mark.slow
 def test_long_output_is_paged_and_q_ends_it(terminal: Terminal, many_job: Job) -> None:
     terminal.run("set pagination off")
     terminal.run(f"attach {many_job.pids[0]}")
@@ -62,6 +65,7 @@ def test_long_output_is_paged_and_q_ends_it(terminal: Terminal, many_job: Job) -
     many_job.assert_running()
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_the_output_and_leaves_everything_consistent(terminal: Terminal, many_job: Job) -> None:
     terminal.run("set pagination off")
     terminal.run(f"attach {many_job.pids[0]}")

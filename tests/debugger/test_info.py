@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Callable
 
+import pytest
 from debuggers import Gdb
 from support import known
 from support.builds import MpiBuild
@@ -22,6 +23,7 @@ def _assert_told(build: MpiBuild, job: Job) -> None:
     assert all(each["reason"] for each in info["exactness"] if each["level"] != known.EXACT)
 
 
+@pytest.mark.slow
 def test_info_says_of_open_mpi_what_the_table_says(mpi_build: MpiBuild, start_job: StartJob) -> None:
     _assert_told(mpi_build, start_job(mpi_build, "truth_persistent", ranks=2))
 

@@ -33,6 +33,7 @@ def read_through(debugger: Gdb, launcher: int, candidates: Dict[int, int], answe
 
 @pytest.mark.parametrize("debugger", [Gdb(), Lldb()], ids=lambda debugger: debugger.name)
 @pytest.mark.parametrize("name", BUILDS)
+@pytest.mark.slow
 def test_a_debugger_reads_the_same_as_proc(
     debugger: Gdb, name: str, preflight: None, start_job: Callable[..., Job], tmp_path: Path
 ) -> None:

@@ -213,6 +213,7 @@ def name_of_comm_self(job: Job, rank: int) -> int:
 
 
 @pytest.mark.parametrize("how", ["memory write", "expression"])
+@pytest.mark.slow
 def test_a_write_at_the_same_stop_is_seen(debian_mpi: MpiBuild, how: str) -> None:
     with Job(debian_mpi, "truth_comms", ranks=2) as job:
         address = name_of_comm_self(job, 0)
@@ -231,6 +232,7 @@ for _ in range(3000):
 """
 
 
+@pytest.mark.slow
 def test_a_process_that_runs_is_not_read(blocked_job: Job) -> None:
     output = lldb_batch(
         f"command script import {LLDB_LOADER}",
@@ -245,6 +247,7 @@ def test_a_process_that_runs_is_not_read(blocked_job: Job) -> None:
     assert output.rstrip().endswith("error: target #0 is running\ntype: process interrupt"), output
 
 
+@pytest.mark.slow
 def test_a_process_that_ends_while_lldb_has_it(debian_mpi: MpiBuild) -> None:
     with Job(debian_mpi, "truth_comms", ranks=2) as job:
         attach = lldb.attach(job.pids[1])
@@ -266,6 +269,7 @@ def free_port() -> int:
 @pytest.mark.parametrize(
     "server", [["gdbserver", "--once", "--attach"], ["lldb-server-19", "gdbserver", "--attach"]], ids=lambda it: it[0]
 )
+@pytest.mark.usual("gdbserver")
 def test_the_same_through_a_server(comms_job: Job, server: List[str]) -> None:
     place = f"127.0.0.1:{free_port()}"
     pid = str(comms_job.pids[0])
@@ -295,6 +299,7 @@ def test_the_same_through_a_server(comms_job: Job, server: List[str]) -> None:
     assert remote["communicators"] == local["communicators"]
 
 
+@pytest.mark.slow
 def test_detaching_and_attaching_to_another(comms_job: Job) -> None:
     first, second = comms_job.pids
     outputs = lldb.run(

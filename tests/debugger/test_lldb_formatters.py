@@ -30,6 +30,7 @@ def test_objects_of_cxx(cxx_program: Program) -> None:
 
 
 @pytest.mark.parametrize("mode", ["early", "late"])
+@pytest.mark.usual("debian-late")
 def test_before_and_after_mpi(mpi_build: MpiBuild, mode: str) -> None:
     with Program(mpi_build, "printers.c", mode) as job:
         check_variables(job, 0)
@@ -40,6 +41,7 @@ def test_before_and_after_mpi(mpi_build: MpiBuild, mode: str) -> None:
     assert "MPI_Init has not been called" in printed or "MPI_Finalize is done" in printed
 
 
+@pytest.mark.slow
 def test_core_files(c_program: Program, tmp_path: pathlib.Path) -> None:
     core = gcore(c_program.pids[1], tmp_path / "core")
     variables = c_program.variables(1)
@@ -128,6 +130,7 @@ def test_the_facts_are_below(debian_program: Program) -> None:
         assert re.search(rf"^  {name.replace('_', ' ')}\b", printed, re.MULTILINE | re.IGNORECASE), name
 
 
+@pytest.mark.slow
 def test_what_takes_too_long_is_given_up_until_the_process_has_run(debian_program: Program) -> None:
     limit = "script import mpi_queues.lldb.sessions as sessions; sessions.TIME_LIMIT = {}"
     first, _, slow, _, again, opened, printed, after = at(
@@ -151,6 +154,7 @@ def test_what_takes_too_long_is_given_up_until_the_process_has_run(debian_progra
     assert after == '(MPI_Comm) halo = "halo", rank 0 of 2\n'
 
 
+@pytest.mark.slow
 def test_memory_that_was_written_to_is_read_anew(debian_mpi: MpiBuild) -> None:
     with Program(debian_mpi, "printers.c") as job:
         (printed,) = at(job, 0, "mpi print -format json halo")

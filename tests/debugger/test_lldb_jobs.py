@@ -56,6 +56,7 @@ def ranks_of(text: str) -> Dict[int, Any]:
     return {one["rank"]: one for one in json.loads(text)["processes"]}
 
 
+@pytest.mark.usual("mpich-debian")
 def test_a_job_is_launched_read_and_let_go(build: MpiBuild, place: Place) -> None:
     outputs = lldb.run(
         launch(build, place),
@@ -104,6 +105,7 @@ def finishes(place: Place, ranks: int) -> None:
 
 
 @pytest.mark.parametrize("build", MPIR, indirect=True)
+@pytest.mark.slow
 def test_ranks_are_held_before_mpi_init_has_returned(build: MpiBuild, place: Place) -> None:
     lldb.run(
         launch(build, place),
@@ -123,6 +125,7 @@ def test_ranks_are_held_before_mpi_init_has_returned(build: MpiBuild, place: Pla
     finishes(place, 3)
 
 
+@pytest.mark.slow
 def test_some_ranks_of_a_launch(mpir_mpi: MpiBuild, place: Place) -> None:
     said, table = lldb.run(launch(mpir_mpi, place, options="-ranks 1"), "mpi ranks", environment=place.environment)
     assert "has started ranks 0-2; here are rank 1." in said
@@ -143,6 +146,7 @@ def test_a_slow_server_of_lldb_is_waited_for(mpir_mpi: MpiBuild, place: Place) -
     finishes(place, 1)
 
 
+@pytest.mark.slow
 def test_launchers_that_are_scripts(mpir_mpi: MpiBuild, place: Place) -> None:
     shell = place.directory / "launch.sh"
     shell.write_text(f'#!/bin/sh\necho through a script\nexec {mpir_mpi.mpirun} "$@"\n')
@@ -181,6 +185,10 @@ def test_launchers_that_are_scripts(mpir_mpi: MpiBuild, place: Place) -> None:
         ("/bin/sh -c 'kill -SEGV $$'", "sh got SIGSEGV before it had started its ranks"),
         ("/bin/true ( unclosed", "true ended with status 2 before it had started ranks"),
     ],
+)
+@pytest.mark.usual(
+    "nosuchlauncher -n 2-cannot start nosuchlauncher: no directory of PATH has such a program",
+    "/bin/true-true ended with status 0 before it had started ranks",
 )
 def test_what_is_no_launcher(place: Place, typed: str, message: str) -> None:
     failed, targets = lldb.run(f"mpi launch {typed}", "target list", environment=place.environment)
@@ -258,6 +266,7 @@ def kill(pid: int) -> str:
     )
 
 
+@pytest.mark.slow
 def test_a_rank_that_is_killed_while_it_is_stopped(three: Job) -> None:
     _, _, said, before, one, table, released = lldb.run(
         f"mpi attach {three.launcher_pid}",
@@ -282,6 +291,7 @@ def test_a_rank_that_is_killed_while_it_is_stopped(three: Job) -> None:
         processes.assert_running(three.pids[rank])
 
 
+@pytest.mark.slow
 def test_a_rank_that_is_killed_while_it_runs(three: Job) -> None:
     outputs = lldb.run(
         f"mpi attach {three.launcher_pid}",
@@ -319,6 +329,7 @@ def test_a_launcher_is_told_of_the_debugger_and_its_gates_are_opened(starter: Ca
     assert job.said("ended") == "0"
 
 
+@pytest.mark.slow
 def test_a_launcher_that_is_itself_rank_0(starter: Callable[..., Starter]) -> None:
     job = starter(ranks=3)
     launched, table, _, states, _ = run_starter(
@@ -336,6 +347,7 @@ def test_a_launcher_that_is_itself_rank_0(starter: Callable[..., Starter]) -> No
     job.await_files("ended")
 
 
+@pytest.mark.slow
 def test_a_part_of_the_ranks_where_each_waits_for_its_gate(starter: Callable[..., Starter]) -> None:
     job = starter("I_AM_STARTER", ranks=3)
     launched, table, _ = run_starter(job, "mpi ranks -format json", "mpi detach", options="-ranks 1")
@@ -347,6 +359,7 @@ def test_a_part_of_the_ranks_where_each_waits_for_its_gate(starter: Callable[...
     job.await_files("ended")
 
 
+@pytest.mark.slow
 def test_ranks_that_were_held_before_main(starter: Callable[..., Starter]) -> None:
     job = starter("I_AM_STARTER", "ACQUIRED_PRE_MAIN", rank_flags=("-DGATE", "-DPRE_MAIN"))
     launched, reached, _ = run_starter(job, "continue", "mpi detach")
@@ -357,6 +370,7 @@ def test_ranks_that_were_held_before_main(starter: Callable[..., Starter]) -> No
     job.await_files("ended")
 
 
+@pytest.mark.slow
 def test_ranks_of_another_host_are_listed_and_out_of_reach(starter: Callable[..., Starter]) -> None:
     job = starter("I_AM_STARTER", remote=2)
     launched, table, _ = run_starter(job, "mpi ranks -format json", "mpi detach")
@@ -366,6 +380,7 @@ def test_ranks_of_another_host_are_listed_and_out_of_reach(starter: Callable[...
     assert [one["held_by"] for one in ranks_of(table).values()] == ["target #1", "target #2", None, None]
 
 
+@pytest.mark.slow
 def test_what_the_launcher_says_of_itself(starter: Callable[..., Starter]) -> None:
     job = starter("I_AM_STARTER", "SERVER", "ATTACH_FIFO", "PARTIAL_ATTACH_OK")
     # It runs: its memory is read all the same.
@@ -397,6 +412,7 @@ def typed(terminal: Terminal, command: str, *, until: str = "") -> str:
     return (terminal.read_until(until) if until else "") + terminal.read_quiet(1.0)
 
 
+@pytest.mark.slow
 def test_ranks_are_continued_and_interrupted_one_by_one(terminal: Terminal, mpir_mpi: MpiBuild, place: Place) -> None:
     said = typed(terminal, launch(mpir_mpi, place, ranks=2), until="or quit")
     assert "You are in rank 0 (target #1)" in said
@@ -441,6 +457,7 @@ def commands_of(place: Place) -> List[str]:
     return found
 
 
+@pytest.mark.slow
 def test_the_end_of_a_job_is_told(terminal: Terminal, mpir_mpi: MpiBuild, place: Place) -> None:
     typed(terminal, launch(mpir_mpi, place, ranks=2), until="or quit")
     typed(terminal, "mpi foreach all continue", until="resuming")
@@ -459,6 +476,7 @@ def test_the_end_of_a_job_is_told(terminal: Terminal, mpir_mpi: MpiBuild, place:
     typed(terminal, "mpi detach", until="the job runs on")
 
 
+@pytest.mark.slow
 def test_the_abort_of_a_job_is_told(terminal: Terminal, place: Place, starter: Callable[..., Starter]) -> None:
     job = starter("I_AM_STARTER")
     typed(terminal, f"settings set target.env-vars {MARK}={job.directory}")
@@ -476,6 +494,7 @@ def test_the_abort_of_a_job_is_told(terminal: Terminal, place: Place, starter: C
     typed(terminal, "continue", until="exited with status = 7")
 
 
+@pytest.mark.slow
 def test_a_running_launcher_is_told_through_its_fifo(
     terminal: Terminal, place: Place, starter: Callable[..., Starter]
 ) -> None:

@@ -43,6 +43,7 @@ def test_a_plugin_by_name(comms_job: Job, plugin: str, tmp_path: pathlib.Path) -
 
 
 @pytest.mark.parametrize("fate", ["crash", "loop", "abort", "exit", "kill", "sleep"])
+@pytest.mark.usual("crash")
 def test_lldb_survives_a_hostile_plugin(comms_job: Job, fate: str) -> None:
     flags = ["-shared", "-fPIC", "-Wno-error", f'-DVARIANT="{fate}:mqs_setup_image"']
     path = compile_with(["cc"], "plugins", [PROGRAMS / "plugins" / "plugin.c"], flags)

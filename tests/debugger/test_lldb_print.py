@@ -6,11 +6,13 @@ import json
 import pathlib
 import re
 
+import pytest
 from debuggers import Gdb
 from lldb_variables import at
 from support.variables import Program
 
 
+@pytest.mark.slow
 def test_the_full_form_of_what_an_expression_names(c_program: Program) -> None:
     text, cast, element, every, json_text, fortran, address = at(
         c_program,
@@ -58,6 +60,7 @@ ERRORS = (
 )
 
 
+@pytest.mark.slow
 def test_errors_of_expressions(debian_program: Program) -> None:
     before = maps_of(debian_program.pids[0])
     errors = at(debian_program, 0, *(f"mpi print {expression}" for expression, _, _ in ERRORS))
@@ -87,6 +90,7 @@ def test_the_full_form_is_that_of_gdb(c_program: Program) -> None:
         assert at(c_program, 1, *commands, function=function) == printed
 
 
+@pytest.mark.slow
 def test_the_full_form_of_objects_of_cxx_is_that_of_gdb(cxx_program: Program) -> None:
     variables = [one for one in cxx_program.variables(0) if one.expression not in ("place", "offset")]
     for function in ("main", "stop"):
@@ -96,6 +100,7 @@ def test_the_full_form_of_objects_of_cxx_is_that_of_gdb(cxx_program: Program) ->
         assert at(cxx_program, 0, *commands, function=function) == printed
 
 
+@pytest.mark.slow
 def test_statuses_of_fortran_are_arrays(debian_program: Program) -> None:
     both, one, large = at(
         debian_program,
@@ -109,6 +114,7 @@ def test_statuses_of_fortran_are_arrays(debian_program: Program) -> None:
     assert large.startswith("error: ") and "4096 bytes: none is as large" in large
 
 
+@pytest.mark.slow
 def test_integers_of_fortran(fortran_program: Program) -> None:
     world, variable = at(fortran_program, 1, "mpi print -k comm 0", "mpi print -k comm icomm", function="MAIN__")
     assert world.startswith("0: MPI_COMM_WORLD, rank 1 of 2\n")

@@ -67,6 +67,7 @@ def answered(terminal: Terminal, keys: str, wanted: str) -> str:
     raise AssertionError(f"no {wanted!r} after {keys!r}: {seen[-2000:]!r}")
 
 
+@pytest.mark.slow
 def test_completion(terminal: Terminal, comms_job: Job) -> None:
     attach(terminal, comms_job.pids[0])
     assert "mpi queues" in terminal.complete("mpi qu")
@@ -81,6 +82,7 @@ def test_completion(terminal: Terminal, comms_job: Job) -> None:
     comms_job.assert_running()
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_a_plugin_that_hangs(terminal: Terminal, comms_job: Job) -> None:
     flags = ["-shared", "-fPIC", "-Wno-error", '-DVARIANT="sleep:mqs_setup_image"']
     path = compile_with(["cc"], "plugins", [PROGRAMS / "plugins" / "plugin.c"], flags)
@@ -109,6 +111,7 @@ def test_ctrl_c_leaves_everything_consistent(terminal: Terminal, many_job: Job) 
 
 
 @pytest.mark.parametrize("build", [builds.DEBIAN, builds.DEBIAN_MPICH])
+@pytest.mark.slow
 def test_commands_work_after_ctrl_c(build: str, request: pytest.FixtureRequest, preflight: None) -> None:
     """What was looked for when Ctrl-C came is looked for again: nothing remains of it, whenever it came."""
     moments = MOMENTS["long" if request.config.getoption("--all") else "usual"]
@@ -131,6 +134,7 @@ def test_commands_work_after_ctrl_c(build: str, request: pytest.FixtureRequest, 
             job.assert_running()
 
 
+@pytest.mark.slow
 def test_where_a_process_stops_is_shown_on_another_thread(terminal: Terminal, comms_job: Job) -> None:
     """lldb tells of a stop on the thread that takes its events; a session of the core belongs to a thread."""
     attach(terminal, comms_job.pids[0])

@@ -28,6 +28,7 @@ def ranks(true: DirectoryJob) -> List[int]:
 
 
 @pytest.mark.parametrize("variant", ["start", "late"])
+@pytest.mark.usual("gdb-start")
 def test_a_job_is_launched_with_all_its_worlds(debugger: Gdb, tmp_path: Path, variant: str) -> None:
     with to_be_launched(tmp_path, variant) as words:
         said = debugger.run(f"mpi launch {words}", "mpi ranks -format json", "mpi ranks -verbose", "mpi detach")
@@ -51,6 +52,7 @@ def test_a_job_is_launched_with_all_its_worlds(debugger: Gdb, tmp_path: Path, va
             assert true.flags(true.truth[name]) == 0
 
 
+@pytest.mark.slow
 def test_a_running_job_is_told_of_a_debugger_and_of_its_end(debugger: Gdb, tmp_path: Path) -> None:
     with running(tmp_path) as true:
         starter = true.truth["starter"]
@@ -65,6 +67,7 @@ def test_a_running_job_is_told_of_a_debugger_and_of_its_end(debugger: Gdb, tmp_p
                 assert true.flags(pid) in (0, OTHER)
 
 
+@pytest.mark.slow
 def test_gates_of_ranks_that_are_attached_to_are_opened_and_the_starter_is_left_alone(
     debugger: Gdb, tmp_path: Path
 ) -> None:
@@ -78,6 +81,7 @@ def test_gates_of_ranks_that_are_attached_to_are_opened_and_the_starter_is_left_
 
 
 @pytest.mark.parametrize("variant", ["version", "variant", "magic"])
+@pytest.mark.slow
 def test_nothing_is_written_where_the_interface_is_another(debugger: Gdb, tmp_path: Path, variant: str) -> None:
     with running(tmp_path, variant) as true:
         meta = true.truth["metadirectory"]
@@ -86,6 +90,7 @@ def test_nothing_is_written_where_the_interface_is_another(debugger: Gdb, tmp_pa
         assert all(true.flags(pid) == 0 for pid in true.pids)
 
 
+@pytest.mark.slow
 def test_each_state_is_told_in_words(tmp_path: Path) -> None:
     with to_be_launched(tmp_path, "events") as words:
         said = Gdb().run(f"mpi launch {words}", *["continue"] * 7, "mpi detach")

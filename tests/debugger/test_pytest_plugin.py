@@ -247,6 +247,7 @@ def test_a_job_that_does_not_start_fails_the_test_with_what_it_said(
     assert "the job ended (status 3) before" in said and "the mesh is missing" in said
 
 
+@pytest.mark.slow
 def test_the_ranks_are_read_through_a_debugger(pytester: pytest.Pytester, debian_mpi: object) -> None:
     demo.compile_demo(pytester.path)
     pytester.makepyfile(

@@ -37,15 +37,18 @@ def compare(batch: int, folder: Path, python: List[str], *options: str) -> None:
 
 
 @pytest.mark.parametrize("batch", range(6))
+@pytest.mark.usual("0")
 def test_frames_are_those_of_the_program(tmp_path: Path, batch: int) -> None:
     compare(batch, tmp_path, [str(PYTHON)])
 
 
+@pytest.mark.slow
 def test_the_frames_that_lldb_gives(tmp_path: Path) -> None:
     compare(0, tmp_path, [str(PYTHON)], "--via", "lldb")
 
 
 @pytest.mark.parametrize("batch", range(2))
 @pytest.mark.parametrize("which", OTHERS)
+@pytest.mark.slow
 def test_the_frames_of_other_releases(tmp_path: Path, which: str, batch: int) -> None:
     compare(batch, tmp_path, OTHERS[which]())

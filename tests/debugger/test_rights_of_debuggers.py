@@ -66,6 +66,7 @@ def notes(result: Result) -> List[str]:
     return [note for note in found.get("notes", []) if "rights" in note]
 
 
+@pytest.mark.usual("gdb")
 def test_ranks_are_read_with_the_rights_of_their_user(users_job: UsersJob, debugger: NotingDebugger) -> None:
     shown = run(debugger, "show", "--job", str(users_job.pid), "--format", "json")
     assert (shown.status, shown.err) == (0, ""), str(shown)
@@ -81,6 +82,7 @@ def test_ranks_are_read_with_the_rights_of_their_user(users_job: UsersJob, debug
         processes.assert_running(pid)
 
 
+@pytest.mark.usual("gdb")
 def test_one_process_a_diagnosis_and_a_recording_too(
     users_job: UsersJob, debugger: NotingDebugger, tmp_path: Path
 ) -> None:
@@ -99,6 +101,7 @@ def test_one_process_a_diagnosis_and_a_recording_too(
     assert [process["pid"] for process in json.loads(shown.out)["processes"]] == users_job.pids
 
 
+@pytest.mark.usual("gdb")
 def test_jobs_of_two_users_are_read_with_the_rights_of_each(
     users_job: UsersJob, debian_mpich: MpiBuild, debugger: NotingDebugger
 ) -> None:
@@ -131,6 +134,7 @@ def test_where_its_users_rights_do_not_suffice_root_reads_and_says_so(users_job:
         debugger.end()
 
 
+@pytest.mark.usual("gdb")
 def test_a_core_file_is_read_with_the_rights_of_its_owner(users_job: UsersJob, debugger: NotingDebugger) -> None:
     core = cores.gcore(users_job.pids[0], users_job.directory / f"core-{debugger.name}")
     core.chmod(0o600)
@@ -192,6 +196,7 @@ def test_the_false_rank_of_another_user_is_not_read_and_named(false_rank: List[A
 
 
 @pytest.mark.parametrize("inside", [Gdb(), Lldb()], ids=DEBUGGERS)
+@pytest.mark.slow
 def test_a_debugger_does_not_attach_to_the_false_rank(false_rank: List[Any], inside: Gdb) -> None:
     job, process = false_rank
     said = " ".join(inside.run(f"mpi attach {job.launcher_pid}", "mpi detach"))

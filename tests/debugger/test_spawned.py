@@ -44,6 +44,7 @@ def listed(text: str) -> List[Tuple[Any, ...]]:
     return [(entry["world"], entry["rank"], entry["pid"]) for entry in entries]
 
 
+@pytest.mark.slow
 def test_the_plugin_names_spawned_processes_and_where_to_stop(spawned: WorldsJob, plugin: Path) -> None:
     pids = spawned.all_pids
     output = batch([f"attach {pids[2]}", f"mpi plugin load {plugin}", "echo \\n==\\n", "mpi plugin info"])
@@ -56,6 +57,7 @@ def test_the_plugin_names_spawned_processes_and_where_to_stop(spawned: WorldsJob
 
 
 @pytest.mark.parametrize("debugger", DEBUGGERS, ids=lambda one: one.name)
+@pytest.mark.slow
 def test_all_worlds_of_a_job_are_read_as_one_universe(debugger: Gdb, spawned: WorldsJob, plugin: Path) -> None:
     pids = spawned.all_pids
     attached, builtin, *_, told, ranks, _ = debugger.run(
@@ -88,6 +90,7 @@ def test_all_worlds_of_a_job_are_read_as_one_universe(debugger: Gdb, spawned: Wo
     spawned.assert_running()
 
 
+@pytest.mark.slow
 def test_ranks_stop_in_gdb_where_they_have_spawned(mpir_mpi: MpiBuild, place: Place, plugin: Path) -> None:
     program = compile_program(mpir_mpi, "truth_spawn")
     # One more that the plug-in tells of, and nothing else knows.
@@ -127,6 +130,7 @@ def test_ranks_stop_in_gdb_where_they_have_spawned(mpir_mpi: MpiBuild, place: Pl
     assert "World 2, of a size that is not known, spawned by world 0, as only a plug-in tells\n" in table
 
 
+@pytest.mark.slow
 def test_ranks_stop_in_lldb_where_they_have_spawned(
     mpir_mpi: MpiBuild, place: Place, plugin: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -101,6 +101,7 @@ def stack(debugger: Gdb, pid: int, directory: pathlib.Path) -> List[Dict[str, An
 
 
 @pytest.mark.parametrize(("directory", "name", "compiler", "flags", "arguments"), CASES)
+@pytest.mark.usual("src-main.c-gcc-flags0-arguments0", "build-../src/main.F90-gfortran-flags11-arguments11")
 def test_the_same_stack(
     tmp_path: pathlib.Path,
     preflight: None,

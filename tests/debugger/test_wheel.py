@@ -63,6 +63,7 @@ def test_the_wheel_is_abi3_and_carries_all_that_it_needs(wheel: pathlib.Path) ->
     assert "[pytest11]\nmpi_queues=mpi_queues.pytest_plugin" in zipfile.ZipFile(wheel).read(entry_points).decode()
 
 
+@pytest.mark.slow
 def test_an_empty_environment_and_the_lines_of_init_give_working_debuggers(
     wheel: pathlib.Path, tmp_path: pathlib.Path, comms_job: Job
 ) -> None:

@@ -14,6 +14,19 @@ COMMANDS = commands()
 @pytest.mark.parametrize(
     ("name", "mpi"), [(name, mpi) for name, module in sorted(COMMANDS.items()) for mpi in (module.MPIS or [None])]
 )
+@pytest.mark.usual(
+    "cores-openmpi",
+    "digests-None",
+    "files-None",
+    "interrupts-openmpi",
+    "memory-openmpi",
+    "memory-mpich",
+    "pages-None",
+    "python-None",
+    "recordings-None",
+    "sections-None",
+    "sources-None",
+)
 def test_hostile_input_does_no_harm(
     name: str, mpi: Optional[str], request: pytest.FixtureRequest, preflight: None
 ) -> None:

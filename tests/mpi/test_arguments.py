@@ -115,12 +115,14 @@ FLAGS: List[Tuple[str, ...]] = [("-O0",), ("-O0", "-g3")]
 
 @pytest.mark.parametrize("flags", FLAGS, ids=" ".join)
 @pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
+@pytest.mark.usual("debian-gdb--O0 -g3", "wheel-5*-lldb--O0")
 def test_arguments_of_c(mpi_build: MpiBuild, start_calls: StartCalls, via: str, flags: Tuple[str, ...]) -> None:
     check_c(start_calls(mpi_build, "calls.c", *flags), via)
 
 
 @pytest.mark.parametrize("flags", FLAGS, ids=" ".join)
 @pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
+@pytest.mark.usual("mpich-debian-lldb--O0 -g3", "mpich-wheel-*-gdb--O0")
 def test_arguments_of_c_in_mpich(
     mpich_build: MpiBuild, start_calls: StartCalls, via: str, flags: Tuple[str, ...]
 ) -> None:
@@ -169,6 +171,7 @@ def test_variables_of_other_units_and_of_libraries(
 
 
 @pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
+@pytest.mark.usual("native", "lldb")
 def test_arguments_of_cxx(debian_mpi: MpiBuild, start_calls: StartCalls, via: str) -> None:
     job = start_calls(debian_mpi, "calls.cc", "-O0")
     for rank, call in enumerate(calls_of(job, "--via", via)):
@@ -178,6 +181,7 @@ def test_arguments_of_cxx(debian_mpi: MpiBuild, start_calls: StartCalls, via: st
 @pytest.mark.parametrize(
     ("source", "ranks", "flags"), [("calls.f90", 3, "-O0"), ("calls.f90", 3, "-O2"), ("calls_integers.f90", 2, "-O0")]
 )
+@pytest.mark.usual("calls.f90-3--O0")
 def test_arguments_of_fortran(
     debian_mpi: MpiBuild, start_calls: StartCalls, source: str, ranks: int, flags: str
 ) -> None:
@@ -185,6 +189,7 @@ def test_arguments_of_fortran(
 
 
 @pytest.mark.parametrize(("source", "ranks"), [("calls.f90", 3), ("calls_integers.f90", 2)])
+@pytest.mark.usual("calls_integers.f90-2")
 def test_arguments_of_fortran_in_mpich(
     debian_mpich: MpiBuild, start_calls: StartCalls, source: str, ranks: int
 ) -> None:
@@ -198,6 +203,7 @@ def check_fortran(job: jobs.Job) -> None:
         agree({**call, "function": function}, said(rank_output(job, rank)))
 
 
+@pytest.mark.slow
 def test_a_recording_tells_the_same(debian_mpich: MpiBuild, start_calls: StartCalls, tmp_path: pathlib.Path) -> None:
     job = start_calls(debian_mpich, "calls.c", "-O2")
     live = calls_of(job)
@@ -212,6 +218,7 @@ def test_a_recording_tells_the_same(debian_mpich: MpiBuild, start_calls: StartCa
 
 
 @pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
+@pytest.mark.usual("native", "lldb")
 def test_a_core_file_tells_the_same(
     debian_mpich: MpiBuild, start_calls: StartCalls, tmp_path: pathlib.Path, via: str
 ) -> None:
@@ -246,6 +253,7 @@ def test_without_its_source_an_unoptimised_program_tells_why(debian_mpi: MpiBuil
 
 #: A loop without anything of its own that changes is told from a wait by what the MPI's shared memory has.
 @pytest.mark.parametrize(("via", "flags"), [("gdb", "-O2"), ("lldb", "-O0")])
+@pytest.mark.usual("debian-gdb--O2")
 def test_a_fingerprint_tells_a_loop_from_a_wait(
     mpi_build: MpiBuild, start_calls: StartCalls, via: str, flags: str
 ) -> None:
@@ -253,6 +261,7 @@ def test_a_fingerprint_tells_a_loop_from_a_wait(
 
 
 @pytest.mark.parametrize(("via", "flags"), [("gdb", "-O2"), ("lldb", "-O0")])
+@pytest.mark.slow
 def test_a_fingerprint_tells_a_loop_from_a_wait_in_mpich(
     mpich_build: MpiBuild, start_calls: StartCalls, via: str, flags: str
 ) -> None:

@@ -215,6 +215,7 @@ def test_a_process_of_another_user(plain_process: int) -> None:
     processes.assert_running(plain_process)
 
 
+@pytest.mark.slow
 def test_another_transport_is_no_information_and_not_an_empty_queue(debian_mpi: MpiBuild, start_job: StartJob) -> None:
     job = start_job(debian_mpi, "truth_collective", "barrier", ranks=2)
     give_unheard_pml(job.pids)

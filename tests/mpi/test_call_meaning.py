@@ -61,10 +61,12 @@ def _wait_for_all(process: Json) -> None:
 
 
 @pytest.mark.parametrize("argument", ["recv", "waitall", "barrier"])
+@pytest.mark.usual("wheel-5*-recv")
 def test_calls_of_open_mpi(mpi_build: MpiBuild, start_job: StartJob, argument: str) -> None:
     _check(mpi_build, start_job, argument)
 
 
 @pytest.mark.parametrize("argument", ["recv", "waitall", "barrier"])
+@pytest.mark.usual("mpich-debian-waitall")
 def test_calls_of_mpich(mpich_build: MpiBuild, start_job: StartJob, argument: str) -> None:
     _check(mpich_build, start_job, argument)

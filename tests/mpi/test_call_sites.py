@@ -72,6 +72,7 @@ def check_call(call: Dict[str, Any], output: str, told: Tuple[str, ...]) -> None
 @pytest.mark.parametrize(
     ("via", "flags"), [("gdb", ("-O2",)), ("gdb", ("-O2", "-gdwarf-4", "-gz")), ("lldb", ("-O2",))]
 )
+@pytest.mark.usual("gdb-flags1")
 def test_calls_without_their_source(
     debian_mpi: MpiBuild, start_calls: StartCalls, via: str, flags: Tuple[str, ...]
 ) -> None:
@@ -85,6 +86,7 @@ def test_calls_without_their_source_in_mpich(mpich_build: MpiBuild, start_calls:
 
 
 @pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
+@pytest.mark.usual("lldb")
 def test_calls_in_functions_that_were_inlined(debian_mpi: MpiBuild, start_calls: StartCalls, via: str) -> None:
     job = start_calls(debian_mpi, "calls.c", "-O2")
     with_source = calls_of(job, "--via", via)
@@ -102,6 +104,7 @@ def test_calls_in_functions_that_were_inlined(debian_mpi: MpiBuild, start_calls:
 
 
 @pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
+@pytest.mark.slow
 def test_fortran_gives_addresses(debian_mpi: MpiBuild, start_calls: StartCalls, via: str) -> None:
     job = start_calls(debian_mpi, "calls.f90", "-O2", ranks=3)
     hide(job, "calls.f90")
@@ -115,6 +118,7 @@ def test_fortran_gives_addresses(debian_mpi: MpiBuild, start_calls: StartCalls, 
 
 
 @pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
+@pytest.mark.slow
 def test_a_core_file_tells_its_calls(
     debian_mpich: MpiBuild, start_calls: StartCalls, tmp_path: pathlib.Path, via: str
 ) -> None:

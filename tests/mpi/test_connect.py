@@ -59,18 +59,21 @@ def _job_options(launchers: Sequence[int]) -> List[str]:
     return [part for pid in launchers for part in ("--job", str(pid))]
 
 
+@pytest.mark.usual("mpich-wheel-*")
 def test_all_processes_are_what_they_say(connected: ConnectedJobs) -> None:
     _assert_truth(connected, _read(*pid_options(connected.all_pids)))
     for pid in connected.all_pids:
         processes.assert_running(pid)
 
 
+@pytest.mark.slow
 def test_two_jobs_are_read_by_their_launchers(connected: ConnectedJobs) -> None:
     launchers = [connected.accepting.launcher_pid, connected.connecting.launcher_pid]
     # A job that is named twice is read once.
     _assert_truth(connected, _read(*_job_options([*launchers, launchers[0]])))
 
 
+@pytest.mark.slow
 def test_the_worlds_of_the_job_that_is_named_first_are_first(connected: ConnectedJobs) -> None:
     launchers = [connected.connecting.launcher_pid, connected.accepting.launcher_pid]
     snapshot = _read(*_job_options(launchers))
@@ -83,6 +86,7 @@ def test_the_worlds_of_the_job_that_is_named_first_are_first(connected: Connecte
     assert merged["group"] == [3, 4, 0, 1, 2]
 
 
+@pytest.mark.slow
 def test_of_one_job_alone_the_others_are_named_beside_it(connected: ConnectedJobs) -> None:
     snapshot = _read("--job", str(connected.connecting.launcher_pid))
     assert "worlds" not in snapshot

@@ -61,6 +61,7 @@ PROGRAMS: List[Tuple[str, Tuple[str, ...], int]] = [
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program[0])
+@pytest.mark.usual("wheel-5*-truth_comms")
 def test_the_same_as_on_the_live_processes(
     mpi_build: MpiBuild, start_job: StartJob, tmp_path: pathlib.Path, program: Tuple[str, Tuple[str, ...], int]
 ) -> None:
@@ -115,6 +116,7 @@ def in_debugger(debugger: str, program: Optional[pathlib.Path], core: pathlib.Pa
 
 
 @pytest.mark.parametrize("debugger", DEBUGGERS)
+@pytest.mark.usual("lldb")
 def test_in_a_debugger(debugger: str, modes: Job, whole: pathlib.Path) -> None:
     live = mpi_queues("show", "--pid", str(modes.pids[0]), "--format", "json", "--internal")
     said = in_debugger(debugger, modes.program, whole, "mpi queues -format json -internal")
@@ -145,6 +147,7 @@ def test_gdb_without_the_program_guesses_no_calls(modes: Job, whole: pathlib.Pat
 
 
 @pytest.mark.parametrize("debugger", DEBUGGERS)
+@pytest.mark.slow
 def test_core_files_one_after_another(debugger: str, modes: Job, whole: pathlib.Path, core: pathlib.Path) -> None:
     # Both have the pid of one process, and only the first has its heap.
     heap = cores.mapped(modes.pids[0], "[heap]")
@@ -156,6 +159,7 @@ def test_core_files_one_after_another(debugger: str, modes: Job, whole: pathlib.
 
 
 @pytest.mark.parametrize("debugger", DEBUGGERS)
+@pytest.mark.usual("gdb")
 def test_recorded_in_a_debugger(debugger: str, modes: Job, whole: pathlib.Path, tmp_path: pathlib.Path) -> None:
     file = tmp_path / "hang.mpirec"
     for command, answer in (
@@ -178,6 +182,7 @@ def test_a_debugger_with_another_program_is_told(
     assert "truth_modes" in said
 
 
+@pytest.mark.slow
 def test_both_dumps_of_gdb_are_read(modes: Job, tmp_path: pathlib.Path, whole: pathlib.Path) -> None:
     made = tmp_path / "generated"
     attached = ["gdb", "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off", "-p", str(modes.pids[0])]
@@ -247,6 +252,7 @@ def test_a_core_names_its_program_itself(modes: Job, whole: pathlib.Path) -> Non
 
 
 @pytest.mark.parametrize("filter_bits", ["0x33", "0x7f"] if cores.KERNEL_WRITES_FILES else [])
+@pytest.mark.usual("0x7f")
 def test_the_dump_of_the_kernel(
     filter_bits: str, debian_mpi: MpiBuild, start_job: StartJob, tmp_path: pathlib.Path
 ) -> None:
@@ -261,6 +267,7 @@ def test_the_dump_of_the_kernel(
 
 
 @pytest.mark.parametrize("via", READERS)
+@pytest.mark.usual("native", "gdb")
 def test_a_heap_that_was_left_out_is_never_empty_queues(via: str, modes: Job, core: pathlib.Path) -> None:
     heap = cores.mapped(modes.pids[0], "[heap]")
     assert cores.leave_out(core, lambda segment: segment.address in heap) >= 1
@@ -272,6 +279,7 @@ def test_a_heap_that_was_left_out_is_never_empty_queues(via: str, modes: Job, co
 
 
 @pytest.mark.parametrize("via", READERS)
+@pytest.mark.slow
 def test_the_filter_that_leaves_out_everything(
     via: str, debian_mpi: MpiBuild, start_job: StartJob, tmp_path: pathlib.Path
 ) -> None:
@@ -301,6 +309,7 @@ def test_stacks_that_were_left_out_prove_nothing(modes: Job, core: pathlib.Path)
 
 @pytest.mark.parametrize("via", READERS)
 @pytest.mark.parametrize("part", [0.05, 0.5, 0.9])
+@pytest.mark.usual("0.5-gdb")
 def test_a_truncated_core(via: str, part: float, modes: Job, core: pathlib.Path) -> None:
     size = core.stat().st_size
     with core.open("r+b") as file:
@@ -327,6 +336,7 @@ def refused(*arguments: str, environment: Optional[Dict[str, str]] = None) -> st
     return result.err
 
 
+@pytest.mark.slow
 def test_files_that_are_no_core(modes: Job, core: pathlib.Path, tmp_path: pathlib.Path) -> None:
     program = str(modes.program)
     text = tmp_path / "text"
@@ -345,6 +355,7 @@ def test_files_that_are_no_core(modes: Job, core: pathlib.Path, tmp_path: pathli
 
 
 @pytest.mark.parametrize("seed", range(20))
+@pytest.mark.usual("3")
 def test_damaged_headers(seed: int, modes: Job, core: pathlib.Path) -> None:
     import random
 
@@ -371,6 +382,7 @@ def test_damaged_headers(seed: int, modes: Job, core: pathlib.Path) -> None:
 
 
 @pytest.mark.parametrize("via", READERS)
+@pytest.mark.usual("native", "gdb")
 def test_a_recording_of_a_core(via: str, modes: Job, whole: pathlib.Path, tmp_path: pathlib.Path) -> None:
     file = tmp_path / "hang.mpirec"
     result = mpi_queues(

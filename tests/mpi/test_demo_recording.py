@@ -122,6 +122,7 @@ def story(out: str) -> List[str]:
     return re.sub(r"via \w+", "via V", text).rstrip().splitlines()
 
 
+@pytest.mark.slow
 def test_without_an_mpi_the_demo_tells_the_same_story(debian_mpi: MpiBuild, tmp_path: Path) -> None:
     real = command_line("demo", environment={"TMPDIR": str(tmp_path)})
     replayed = command_line("demo", environment={"PATH": str(tmp_path), "TMPDIR": str(tmp_path)})

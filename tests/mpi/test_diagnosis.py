@@ -83,7 +83,7 @@ def _cases(folder: str) -> List[Any]:
         for path in programs:
             is_usual = path in usual or (name in MPIS and path.name in ON_OTHERS["fine"])
             is_usual |= name in builds.USUAL_OVER and path.name in OVER_TRANSPORTS[: 4 if name.endswith("+ucx") else 2]
-            marks = () if is_usual else (pytest.mark.thorough,)
+            marks = () if is_usual else (pytest.mark.slow,)
             cases.append(pytest.param(path, name, id=f"{name}-{path.stem}", marks=marks))
     return cases
 
@@ -160,6 +160,7 @@ def test_the_bug_is_found(path: Path, mpi: str, preflight: None) -> None:
 
 @pytest.mark.parametrize("mpi", MPIS)
 @pytest.mark.parametrize("name", WITHOUT_DEBUG_INFORMATION)
+@pytest.mark.usual("missing_in_barrier.c-openmpi")
 def test_the_bug_is_found_without_debug_information(name: str, mpi: str, preflight: None) -> None:
     program = _load(PROGRAMS / "bugs" / name, mpi).without_lines()
     with program.start(_build(mpi), "-O2", "-g0") as job:
@@ -168,6 +169,7 @@ def test_the_bug_is_found_without_debug_information(name: str, mpi: str, preflig
 
 @pytest.mark.parametrize("mpi", MPIS)
 @pytest.mark.parametrize("name", ELSEWHERE)
+@pytest.mark.usual("wrong_tag.c-openmpi", "waitall_before_sends.c-mpich")
 def test_the_bug_is_found_in_lldb_and_in_a_recording(name: str, mpi: str, preflight: None, tmp_path: Path) -> None:
     program = _load(PROGRAMS / "bugs" / name, mpi)
     recording = tmp_path / "hang.mpirec"
@@ -184,6 +186,7 @@ def test_the_bug_is_found_in_lldb_and_in_a_recording(name: str, mpi: str, prefli
 @pytest.mark.parametrize(
     ("name", "via"), [("head_to_head_recv.c", "gdb"), ("wrong_tag.c", "gdb"), ("waitall_before_sends.c", "lldb")]
 )
+@pytest.mark.usual("wrong_tag.c-gdb-openmpi", "waitall_before_sends.c-lldb-mpich")
 def test_the_bug_is_found_in_cores(name: str, via: str, mpi: str, preflight: None, tmp_path: Path) -> None:
     program = _load(PROGRAMS / "bugs" / name, mpi)
     with program.start(_build(mpi)) as job:
@@ -212,6 +215,7 @@ FORGETFUL = {
 
 @pytest.mark.parametrize(("via", "mpi"), [("gdb", "openmpi"), ("lldb", "mpich")])
 @pytest.mark.parametrize("name", OF_THREADS)
+@pytest.mark.usual("stuck_in_mutex.c-gdb-openmpi", "omp_idle_workers.c-lldb-mpich")
 def test_the_bug_is_found_without_symbols_of_the_c_library(
     name: str, via: str, mpi: str, preflight: None, tmp_path: Path
 ) -> None:

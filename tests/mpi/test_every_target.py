@@ -101,6 +101,7 @@ def _comparable(process: Any) -> Any:
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=name_of)
+@pytest.mark.usual("modes-3ranks")
 def test_every_kind_of_target_gives_the_same(
     debian_mpi: MpiBuild, start_job: StartJob, tmp_path: Path, program: Program
 ) -> None:
@@ -109,6 +110,7 @@ def test_every_kind_of_target_gives_the_same(
 
 
 @pytest.mark.parametrize("program", WHEEL_PROGRAMS, ids=name_of)
+@pytest.mark.slow
 def test_every_kind_of_target_gives_the_same_on_the_wheel(
     wheel_mpi: MpiBuild, start_job: StartJob, tmp_path: Path, program: Program
 ) -> None:
@@ -117,6 +119,7 @@ def test_every_kind_of_target_gives_the_same_on_the_wheel(
 
 
 @pytest.mark.parametrize("program", [PROGRAMS[0], PROGRAMS[1], PROGRAMS[4]], ids=name_of)
+@pytest.mark.slow
 def test_every_kind_of_target_gives_the_same_on_mpich(
     debian_mpich: MpiBuild, start_job: StartJob, tmp_path: Path, program: Program
 ) -> None:

@@ -57,6 +57,7 @@ def _read_through_gdbserver(pid: int, sysroot: str) -> Dict[str, Any]:
 
 #: With gdb's own setting every file comes through gdbserver, which takes many seconds.
 @pytest.mark.parametrize(("program", "sysroot"), [("truth_modes", "target:"), ("truth_threads", "/")])
+@pytest.mark.slow
 def test_equals_the_truth_through_gdbserver(
     mpi_build: MpiBuild, start_job: StartJob, program: str, sysroot: str
 ) -> None:

@@ -76,6 +76,7 @@ def _compare(job: Job, name: str, directory: Path, request: pytest.FixtureReques
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=_name)
+@pytest.mark.usual("debian-comms", "debian-types", "wheel-5*-values", "wheel-5*-windows-rdma-rdma")
 def test_handles_are_what_the_program_made(
     mpi_build: MpiBuild,
     start_job: Callable[..., Job],
@@ -87,6 +88,9 @@ def test_handles_are_what_the_program_made(
 
 
 @pytest.mark.parametrize("program", ON_MPICH, ids=_name)
+@pytest.mark.usual(
+    "mpich-debian-files-romio", "mpich-debian-requests", "mpich-wheel-*-comms", "mpich-wheel-*-one_sided"
+)
 def test_handles_of_mpich_are_what_the_program_made(
     mpich_build: MpiBuild,
     start_job: Callable[..., Job],
@@ -106,6 +110,7 @@ def test_requests_over_libfabric_are_what_the_program_made(
 
 
 @pytest.mark.parametrize("name", [f"{DEBIAN}+ucx", f"{DEBIAN}+ofi-tcp-ofi_rxm"])
+@pytest.mark.usual("debian+ofi-tcp-ofi_rxm")
 def test_messages_over_networks_are_what_the_program_made(
     preflight: None, start_job: Callable[..., Job], name: str
 ) -> None:
@@ -114,6 +119,7 @@ def test_messages_over_networks_are_what_the_program_made(
 
 
 @pytest.mark.parametrize("name", [WHEEL, f"{WHEEL}+ucx", f"{WHEEL}+ofi-tcp", f"{WHEEL}+monitoring"])
+@pytest.mark.usual("wheel-5*+ucx")
 def test_partitioned_requests_are_what_the_program_made(
     preflight: None, start_job: Callable[..., Job], name: str
 ) -> None:
@@ -122,6 +128,7 @@ def test_partitioned_requests_are_what_the_program_made(
     compare_live(start_job(build, "handles_partitioned", ranks=2), "native")
 
 
+@pytest.mark.slow
 def test_windows_of_pt2pt_are_what_the_program_made(start_job: Callable[..., Job], tmp_path: Path) -> None:
     # This component is gone since Open MPI 5.0.
     compare_all(start_job(BUILDS[OPENMPI_4](), "handles_windows", "pt2pt", ranks=3, mca={"osc": "pt2pt"}), tmp_path)

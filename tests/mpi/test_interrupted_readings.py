@@ -71,6 +71,7 @@ def _read(session: Session) -> Any:
 
 @pytest.mark.parametrize("build", [builds.DEBIAN, builds.DEBIAN_MPICH])
 @pytest.mark.parametrize("again", [False, True], ids=["the first", "a later one"])
+@pytest.mark.usual("the first-debian")
 def test_nothing_remains_of_an_interrupted_reading(
     build: str, again: bool, request: pytest.FixtureRequest, preflight: None
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Dict
 
+import pytest
 from support import known
 from support.builds import MpiBuild
 from support.measuring import measure
@@ -23,13 +24,16 @@ def _without_stacks(entry: Dict[str, Any]) -> Dict[str, Any]:
     return {**{name: value for name, value in entry.items() if name != "alone"}, "facts": facts}
 
 
+@pytest.mark.slow
 def test_open_mpi_is_known_as_the_table_says(mpi_build: MpiBuild) -> None:
     _assert_known(mpi_build)
 
 
+@pytest.mark.slow
 def test_mpich_is_known_as_the_table_says(mpich_build: MpiBuild) -> None:
     _assert_known(mpich_build)
 
 
+@pytest.mark.slow
 def test_transports_are_known_as_the_table_says(transport_build: MpiBuild) -> None:
     _assert_known(transport_build)

@@ -51,6 +51,7 @@ def tells(problems: List[str], *parts: str) -> None:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.slow
 def test_a_job_is_the_same_from_each_of_its_processes(tmp_path: Path, width: int) -> None:
     with running(tmp_path, width=width) as true:
         for pid in true.pids:
@@ -92,6 +93,7 @@ def test_ranks_shows_the_worlds_and_who_spawned_them(tmp_path: Path, width: int)
         assert "MPI2DD" in text.out and "rank 1 of world 0 spawned it" in text.out
 
 
+@pytest.mark.slow
 def test_a_job_is_found_by_the_name_of_its_program_and_below_a_script(tmp_path: Path) -> None:
     with running(tmp_path) as true:
         assert job.find(true.truth["executable"]).pid == true.truth["starter"]
@@ -102,6 +104,7 @@ def test_a_job_is_found_by_the_name_of_its_program_and_below_a_script(tmp_path: 
         assert below is not None and below.pid == true.truth["starter"]
 
 
+@pytest.mark.slow
 def test_a_process_without_the_interface_has_none(tmp_path: Path) -> None:
     assert read(os.getpid()) is None
     with running(tmp_path) as true:
@@ -115,6 +118,7 @@ def test_a_process_without_the_interface_has_none(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "variant, number", [("magic", "4e, 50, 49, 32, 7f"), ("version", "version 2"), ("variant", "variant 7")]
 )
+@pytest.mark.slow
 def test_what_is_not_of_this_interface_is_refused_by_its_number(tmp_path: Path, variant: str, number: str) -> None:
     with running(tmp_path, variant) as true:
         meta = true.truth["metadirectory"]
@@ -143,6 +147,7 @@ def test_what_is_not_of_this_interface_is_refused_by_its_number(tmp_path: Path, 
         ("huge-directory", ["directory_table is said to have 2147483647 entries"]),
     ],
 )
+@pytest.mark.slow
 def test_all_ranks_are_found_in_spite_of(tmp_path: Path, variant: str, parts: List[str], width: int) -> None:
     if variant == "padded" and width == 4:
         # No compiler pads that structure.
@@ -158,6 +163,7 @@ def test_all_ranks_are_found_in_spite_of(tmp_path: Path, variant: str, parts: Li
 
 
 @pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.slow
 def test_tables_that_cannot_be_read_are_told(tmp_path: Path, width: int) -> None:
     for variant, parts in [
         ("negative", ["its proctable is said to have -1 entries"]),
@@ -174,6 +180,7 @@ def test_tables_that_cannot_be_read_are_told(tmp_path: Path, width: int) -> None
             assert result.status == 3 and parts[0] in result.err, str(result)
 
 
+@pytest.mark.slow
 def test_broken_entries_are_told_and_the_others_kept(tmp_path: Path) -> None:
     with running(tmp_path, "dangling") as true:
         told = read(true.truth["starter"])
@@ -184,6 +191,7 @@ def test_broken_entries_are_told_and_the_others_kept(tmp_path: Path) -> None:
         assert members(told, "beta") == true.worlds["beta"]
 
 
+@pytest.mark.slow
 def test_text_that_does_not_end_is_told(tmp_path: Path) -> None:
     with running(tmp_path, "unterminated") as true:
         told = read(true.truth["starter"])
@@ -197,6 +205,7 @@ def entry_of(found: Job, rank: int) -> Any:
     return [one for one in found.ranks if (one.world, one.rank) == (0, rank)]
 
 
+@pytest.mark.slow
 def test_processes_that_are_not_meant_are_no_ranks_to_be_touched(tmp_path: Path) -> None:
     for variant, state, part in [
         ("dead", "ended", "there is no such process"),
@@ -245,6 +254,7 @@ def test_contradictions_are_told(tmp_path: Path) -> None:
                 assert pids == {true.worlds["alpha"][0], true.truth["directory_b"]}
 
 
+@pytest.mark.slow
 def test_a_metadirectory_that_has_ended_is_told_with_what_to_type(tmp_path: Path) -> None:
     with running(tmp_path, "dead-metadirectory") as true:
         dead = true.truth["dead"]
@@ -256,6 +266,7 @@ def test_a_metadirectory_that_has_ended_is_told_with_what_to_type(tmp_path: Path
         assert members(read(true.truth["directory_b"]), "beta") == true.worlds["beta"]
 
 
+@pytest.mark.slow
 def test_hosts_of_this_machine_need_no_name_server() -> None:
     own = hosts.own()
     assert os.uname().nodename in own

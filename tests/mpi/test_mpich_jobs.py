@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+import pytest
 from mpi_queues import jobs
 from mpi_queues.jobs import memory as job_memory
 from support.builds import MpiBuild
@@ -22,6 +23,7 @@ def test_hydra_starts_any_program(debian_mpich: MpiBuild) -> None:
     assert not any(os.path.exists(f"/proc/{pid}") for pid in (*job.pids, job.launcher_pid))
 
 
+@pytest.mark.usual("mpich-debian", "mpich-wheel-*")
 def test_killed_ranks_leave_no_shared_memory(mpich_build: MpiBuild) -> None:
     with Job(mpich_build, "truth_probe", ranks=2) as job:
         mapped = job_memory.mapped_by(job.pids)

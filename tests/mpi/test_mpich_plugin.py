@@ -105,6 +105,7 @@ def _take_out_messages_to_oneself(truth: Dict[str, Any], process: Dict[str, Any]
 
 
 @pytest.mark.parametrize("program", TRUTHS, ids=lambda program: "-".join((program[0], *program[1])))
+@pytest.mark.slow
 def test_the_plugin_equals_the_truth_but_for_what_it_does_not_see(
     with_plugin: MpiBuild,
     flavour: str,
@@ -133,6 +134,7 @@ def test_the_plugin_equals_the_truth_but_for_what_it_does_not_see(
     job.assert_running()
 
 
+@pytest.mark.slow
 def test_compare_names_what_only_the_reader_sees(with_plugin: MpiBuild, flavour: str, start_job: StartJob) -> None:
     job = start_job(with_plugin, "truth_modes", ranks=2)
     result = mpi_queues("show", *pid_options(job.pids), "--source", f"plugin={_plugin(with_plugin)}", "--compare")
@@ -150,6 +152,7 @@ def test_compare_names_what_only_the_reader_sees(with_plugin: MpiBuild, flavour:
     job.assert_running()
 
 
+@pytest.mark.slow
 def test_it_is_not_loaded_unasked(with_plugin: MpiBuild, start_job: StartJob) -> None:
     """The library names it in MPIR_dll_name; its directory is no trusted one."""
     job = start_job(with_plugin, "truth_probe", ranks=2)
@@ -159,6 +162,7 @@ def test_it_is_not_loaded_unasked(with_plugin: MpiBuild, start_job: StartJob) ->
     job.assert_running()
 
 
+@pytest.mark.slow
 def test_a_plugin_of_another_mpi_is_refused_by_the_types_that_it_lacks(
     with_plugin: MpiBuild, debian_mpi: MpiBuild, start_job: StartJob
 ) -> None:
@@ -169,6 +173,7 @@ def test_a_plugin_of_another_mpi_is_refused_by_the_types_that_it_lacks(
     job.assert_running()
 
 
+@pytest.mark.slow
 def test_a_communicator_that_is_freed_between_two_stops(with_plugin: MpiBuild, flavour: str) -> None:
     """The plug-in crashes where it is asked again with what it remembers; each stop has a process object of its own."""
     commands = [

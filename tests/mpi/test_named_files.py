@@ -70,6 +70,7 @@ def test_a_launcher_that_names_a_fifo(fifo: pathlib.Path, tmp_path: pathlib.Path
 
 @pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
 @pytest.mark.parametrize("what", ["fifo", "device", "kernel"])
+@pytest.mark.usual("fifo-native", "fifo-gdb", "device-native", "device-gdb", "kernel-native", "kernel-gdb")
 def test_no_debugger_is_let_near_it(fifo: pathlib.Path, tmp_path: pathlib.Path, via: str, what: str) -> None:
     named = {"fifo": fifo, "device": pathlib.Path("/dev/zero"), "kernel": pathlib.Path("/proc/kmsg")}[what]
     words = {"fifo": "a FIFO", "device": "a device", "kernel": "a file that the kernel makes up"}[what]

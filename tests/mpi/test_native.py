@@ -59,6 +59,7 @@ def assert_as_found(pids: List[int]) -> None:
 
 
 @pytest.mark.parametrize("rounds", [20, 200])
+@pytest.mark.usual("20")
 def test_a_reader_that_is_killed_leaves_the_ranks_as_they_were(job: Job, rounds: int) -> None:
     chance = random.Random(rounds)
     standing = 0

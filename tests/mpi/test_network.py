@@ -29,6 +29,7 @@ def _unknown(difference: Any) -> bool:
         ("truth_random", ("7", "200"), 3),
     ],
 )
+@pytest.mark.usual("mpich-debian-truth_modes-arguments1-2")
 def test_nothing_is_wrong_over_a_network(
     mpich_build: MpiBuild, start_job: StartJob, program: str, arguments: Any, ranks: int
 ) -> None:

@@ -7,6 +7,7 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
 from mpi_queues import jobs
 from support.builds import MpiBuild
 from support.cli import mpi_queues
@@ -37,6 +38,7 @@ LINE = 1 + SOURCE.split("/* CALL */")[0].count("\n")
 NAME = b"caf\xe9"
 
 
+@pytest.mark.slow
 def test_a_program_whose_path_is_no_utf8(debian_mpich: MpiBuild, tmp_path: Path) -> None:
     """Of MPICH a stripped MPI_Waitall has no frame of its own: cores must have its code from the library's file."""
     folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/" + NAME))

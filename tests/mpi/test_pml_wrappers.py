@@ -58,6 +58,7 @@ def _assert_read_through(job: Job, told: str, build_id: str) -> None:
 
 @pytest.mark.parametrize("program", MONITORED, ids=name_of)
 @pytest.mark.parametrize("behind", BEHIND, ids=_id)
+@pytest.mark.usual("debian-ucx-persistent-3ranks", "wheel-5*-ofi-tcp-modes-2ranks")
 def test_monitoring_is_read_through(
     preflight: None, start_job: StartJob, behind: Tuple[str, Optional[Transport]], program: Program
 ) -> None:
@@ -95,6 +96,7 @@ def test_all_wrappers_are_told(
     [("truth_tvtest", ("posted",), 2), ("truth_threads", (), 2), ("truth_collective", ("barrier",), 3)],
     ids=["tvtest", "threads", "collective"],
 )
+@pytest.mark.usual("tvtest", "threads")
 def test_a_protocol_that_makes_requests_larger(
     wheel_mpi: MpiBuild, start_job: StartJob, program: str, arguments: Tuple[str, ...], ranks: int
 ) -> None:

@@ -61,6 +61,7 @@ def test_a_rank_is_no_launcher(debian_mpi: MpiBuild, start_job: Callable[..., Jo
     assert table["dll_name"].endswith("libompi_dbg_msgq.so")
 
 
+@pytest.mark.usual("mpich-debian", "mpich-wheel-*")
 def test_mpich(mpich_build: MpiBuild, start_job: Callable[..., Job]) -> None:
     job = start_job(mpich_build, "truth_comms", ranks=3)
     table = _native.process_table(job.launcher_pid, ranks(job))
@@ -145,6 +146,7 @@ def _rows(pids: Sequence[int]) -> List[Dict[str, object]]:
 
 
 @pytest.mark.parametrize("linked", LINKED, ids=lambda flags: flags[0])
+@pytest.mark.usual("-static-pie")
 def test_a_launcher_of_any_linkage(launch: Callable[..., Tuple[int, List[int]]], linked: Tuple[str, ...]) -> None:
     launcher, pids = launch(*linked)
     table = _native.process_table(launcher)

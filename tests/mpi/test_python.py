@@ -92,6 +92,7 @@ def test_calls_have_the_lines_of_python(debian_mpi: MpiBuild, start_python: Star
 
 
 @pytest.mark.parametrize("program", [program for program in PROGRAMS if program not in ENDED])
+@pytest.mark.usual("coroutines")
 def test_stacks_are_those_of_py_spy(debian_mpi: MpiBuild, start_python: StartPython, program: str) -> None:
     """At the waiting calls of mpi4py; random programs are in tests/debugger/test_python_places.py."""
     job = start_python(debian_mpi, program, ranks=PROGRAMS[program])
@@ -116,6 +117,7 @@ def diagnosis_of(job: PythonJob, *options: str) -> Json:
 
 
 @pytest.mark.parametrize("program", CAUSES)
+@pytest.mark.usual("exception_atexit", "exception_gives_up")
 def test_an_exception_is_told_as_the_cause(debian_mpi: MpiBuild, start_python: StartPython, program: str) -> None:
     job = start_python(debian_mpi, program, ranks=CAUSES[program][0])
     stuck(job, program)
@@ -173,6 +175,7 @@ def test_of_a_python_that_has_ended_nothing_is_made_up(debian_mpi: MpiBuild, sta
 
 
 @pytest.mark.parametrize("debugger", ["native", "gdb", "lldb"])
+@pytest.mark.usual("native", "gdb")
 def test_strange_names_are_cleaned_and_cut(
     debian_mpi: MpiBuild, start_python: StartPython, tmp_path: Path, debugger: str
 ) -> None:
@@ -227,6 +230,7 @@ WHEELS: Dict[str, Callable[[], MpiBuild]] = {
 
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("which", WHEELS)
+@pytest.mark.usual("mpich-debian-recv_without_send", "mpich-debian-exception_gives_up")
 def test_the_wheel_of_mpi4py(start_python: StartPython, which: str, program: str, preflight: None) -> None:
     build = WHEELS[which]()
     python, env = mpi4py_of_wheel(build)
@@ -251,6 +255,7 @@ def of_target(*target: str) -> Dict[int, Json]:
 
 
 @pytest.mark.parametrize("debugger", ["native", "gdb", "lldb"])
+@pytest.mark.usual("native", "gdb")
 def test_every_kind_of_target_tells_of_python(
     debian_mpi: MpiBuild, start_python: StartPython, tmp_path: Path, debugger: str
 ) -> None:

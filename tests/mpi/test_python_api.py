@@ -204,6 +204,7 @@ mpi_queues.load("x").rank(0).rank = 5
 """
 
 
+@pytest.mark.slow
 def test_a_users_project_is_checked_with_our_types(tmp_path: Path) -> None:
     (tmp_path / "test_user.py").write_text(textwrap.dedent(USER))
     (tmp_path / "wrong.py").write_text(WRONG)

@@ -50,6 +50,7 @@ def _shown(scripts: Sequence[Script], *more: object) -> str:
 
 @pytest.mark.parametrize("mpi", MPIS)
 @pytest.mark.parametrize("seed", _seeds(6))
+@pytest.mark.usual("0-openmpi", "1-mpich", "2-debian+ucx")
 def test_what_is_said_of_ranks_at_rest_is_so(seed: int, mpi: str, preflight: None, tmp_path: Path) -> None:
     # Ranks of every second one are at times outside MPI for a moment, and looked at on their way too.
     build = _build(mpi)
@@ -68,6 +69,7 @@ def test_what_is_said_of_ranks_at_rest_is_so(seed: int, mpi: str, preflight: Non
 
 @pytest.mark.parametrize("mpi", MPIS)
 @pytest.mark.parametrize("seed", _seeds(2))
+@pytest.mark.slow
 def test_nobody_who_goes_on_is_told_to_be_stuck(seed: int, mpi: str, preflight: None, tmp_path: Path) -> None:
     build = _build(mpi)
     scripts = _possible(build, script_maker.endless_scripts(seed))
@@ -80,6 +82,7 @@ def test_nobody_who_goes_on_is_told_to_be_stuck(seed: int, mpi: str, preflight: 
 
 
 @pytest.mark.parametrize("seed", _seeds(6))
+@pytest.mark.usual("1")
 def test_an_exception_that_leaves_a_part_out_is_told(
     debian_mpi: MpiBuild, seed: int, preflight: None, tmp_path: Path
 ) -> None:

@@ -119,6 +119,7 @@ def stuck(build: builds.MpiBuild, tmp_path: Path) -> Iterator[Stuck]:
     made.job.end()
 
 
+@pytest.mark.usual("openmpi")
 def test_a_program_that_was_deleted_or_built_anew(stuck: Stuck, build: builds.MpiBuild) -> None:
     stuck.first.unlink()
     for via in DEBUGGERS:
@@ -155,6 +156,7 @@ def _with_a_library_of_its_own(build: builds.MpiBuild, folder: Path) -> Iterator
         stuck.job.end()
 
 
+@pytest.mark.slow
 def test_a_library_that_was_deleted_or_replaced(build: builds.MpiBuild, tmp_path: Path) -> None:
     with _with_a_library_of_its_own(build, tmp_path) as (stuck, copy):
         maps = [Path(f"/proc/{pid}/maps").read_text() for pid in stuck.job.pids]
@@ -172,6 +174,7 @@ def test_a_library_that_was_deleted_or_replaced(build: builds.MpiBuild, tmp_path
             assert "Deadlock" in said and f"solver.c:{stuck.line}" in said and "Wrong" not in said, said
 
 
+@pytest.mark.slow
 def test_what_runs_and_cannot_be_had_is_named_and_a_debugger_reads_it(
     debian_mpich: builds.MpiBuild, tmp_path: Path
 ) -> None:
@@ -191,6 +194,7 @@ def _command(stuck: Stuck, via: str) -> List[str]:
     return [*command, "diagnose", "--job", str(stuck.job.launcher_pid), "--via", via]
 
 
+@pytest.mark.slow
 def test_a_namesake_outside_the_mount_namespace(build: builds.MpiBuild, tmp_path: Path) -> None:
     inside, outside = tmp_path / "inside", tmp_path / "outside"
     inside.mkdir(), outside.mkdir()
@@ -215,6 +219,7 @@ def test_a_namesake_outside_the_mount_namespace(build: builds.MpiBuild, tmp_path
                 assert "Deadlock" in said and said.count(stands) == 2 and "Barrier" not in said, said
 
 
+@pytest.mark.slow
 def test_a_debugger_with_the_wrong_file_is_not_believed(debian_mpich: builds.MpiBuild, tmp_path: Path) -> None:
     """In a session of the user's own: what the debugger shows of another program is given as nobody's call."""
     stuck = Stuck(debian_mpich, tmp_path, {})

@@ -59,6 +59,7 @@ def _assert_truth(job: WorldsJob, snapshot: Dict[str, object]) -> None:
             assert different == []
 
 
+@pytest.mark.usual("wheel-5*")
 def test_all_worlds_are_what_their_processes_say(spawned: WorldsJob) -> None:
     result = run("show", *pid_options(reversed(spawned.all_pids)), "--format", "json")
     assert result.status == 0, str(result)
@@ -67,6 +68,7 @@ def test_all_worlds_are_what_their_processes_say(spawned: WorldsJob) -> None:
         processes.assert_running(pid)
 
 
+@pytest.mark.usual("mpich-wheel-*")
 def test_a_recording_of_all_worlds_says_the_same(spawned: WorldsJob, tmp_path: Path) -> None:
     recording = tmp_path / "spawned.mpirec"
     result = run("record", *pid_options(spawned.all_pids), "-o", str(recording))
@@ -79,6 +81,7 @@ def test_a_recording_of_all_worlds_says_the_same(spawned: WorldsJob, tmp_path: P
         snapshot.rank(6)
 
 
+@pytest.mark.slow
 def test_the_text_names_the_world_of_a_peer(spawned: WorldsJob) -> None:
     if isinstance(_known(spawned.build), OverNetwork):
         result = run("comms", *pid_options(spawned.all_pids), "--rank", "3")
@@ -102,6 +105,7 @@ def _assert_peers(spawned: WorldsJob) -> None:
     assert "\n        rank 2 of world 1\n" in merged
 
 
+@pytest.mark.slow
 def test_the_job_is_read_by_its_launcher(spawned: WorldsJob) -> None:
     result = run("show", "--job", str(spawned.launcher_pid), "--format", "json")
     assert result.status == 0, str(result)
@@ -117,6 +121,7 @@ def plugin() -> Path:
     return compile_with(["cc"], "plugins", [PROGRAMS / "plugins" / "worlds.c"], ["-shared", "-fPIC"])
 
 
+@pytest.mark.slow
 def test_a_plugin_tells_of_spawned_processes_and_is_told_its_place(spawned: WorldsJob, plugin: Path) -> None:
     pids = spawned.all_pids
     by_rank = {0: pids[2:5], 1: pids[2:5], 2: [pids[5]]}
@@ -136,6 +141,7 @@ def test_a_plugin_tells_of_spawned_processes_and_is_told_its_place(spawned: Worl
     assert told[pids[3]] == []
 
 
+@pytest.mark.slow
 def test_one_world_alone_keeps_its_own_ranks(spawned: WorldsJob) -> None:
     children = spawned.all_pids[2:5]
     result = run("show", *pid_options(children), "--format", "json")
@@ -155,6 +161,7 @@ def test_one_world_alone_keeps_its_own_ranks(spawned: WorldsJob) -> None:
         assert comms["merged"]["group"] == [None, None, 0, 1, 2]
 
 
+@pytest.mark.slow
 def test_a_job_of_one_world_has_nothing_of_worlds(mpi_build: MpiBuild, start_job: Callable[..., WorldsJob]) -> None:
     job = start_job(mpi_build, "truth_modes", ranks=2)
     out = run("show", *pid_options(job.pids), "--format", "json").out

@@ -51,6 +51,7 @@ def _assert_ended(process: Json, pid: Optional[int]) -> None:
     assert process["calls"] == [] and process["communicators"] == []
 
 
+@pytest.mark.slow
 def test_a_rank_in_mpi_finalize(mpi_build: MpiBuild, start_job: StartJob) -> None:
     """Open MPI's MPI_Finalize waits for all ranks."""
     job = start_job(mpi_build, "finished", "sleep", ranks=2)
@@ -91,6 +92,7 @@ def test_a_rank_that_has_ended(mpi_build: MpiBuild, start_job: StartJob) -> None
     _assert_ended(found[1], None if mpi_build.version.startswith("5.") else job.pids[1])
 
 
+@pytest.mark.usual("mpich-debian", "mpich-wheel-*")
 def test_a_rank_of_mpich_after_mpi_finalize(mpich_build: MpiBuild, start_job: StartJob) -> None:
     job = start_job(mpich_build, "finished", "sleep", ranks=2)
     found: Dict[int, Json] = {}

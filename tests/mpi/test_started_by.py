@@ -75,6 +75,7 @@ def operations(process: Json) -> List[Json]:
 
 
 @pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
+@pytest.mark.usual("debian-gdb")
 def test_who_started_requests(mpi_build: MpiBuild, start_calls: StartCalls, via: str) -> None:
     job = start_calls(mpi_build, "calls_started.c", "-g", "-O0", ranks=RANKS)
     found = waiting(job, "--via", via)
@@ -96,6 +97,7 @@ def test_who_started_requests_of_mpich(mpich_build: MpiBuild, start_calls: Start
     check(job, waiting(job), "calls_started.c", CERTAIN)
 
 
+@pytest.mark.slow
 def test_where_variables_are_gone(mpi_build: MpiBuild, start_calls: StartCalls) -> None:
     """What compilers optimise away is no reason for a wrong line."""
     job = start_calls(mpi_build, "calls_started.c", "-g", "-O2", "-fno-inline", ranks=RANKS)
@@ -108,6 +110,7 @@ def test_where_variables_are_gone(mpi_build: MpiBuild, start_calls: StartCalls) 
 
 
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
+@pytest.mark.usual("debian--O2")
 def test_without_the_source(mpi_build: MpiBuild, start_calls: StartCalls, level: str) -> None:
     """The calls in the machine code, with their lines."""
     job = start_calls(mpi_build, "calls_started.c", "-g", level, "-fno-inline", ranks=RANKS)
@@ -130,11 +133,13 @@ def test_fortran(debian_mpi: MpiBuild, start_calls: StartCalls) -> None:
     check(job, waiting(job), "calls_started.f90", {1, 2})
 
 
+@pytest.mark.slow
 def test_cxx(mpi_build: MpiBuild, start_calls: StartCalls) -> None:
     job = start_calls(mpi_build, "calls_started.cc", "-g", "-O0", ranks=3)
     check(job, waiting(job), "calls_started.cc", {1})
 
 
+@pytest.mark.slow
 def test_a_recording_tells_it_without_the_source(
     mpi_build: MpiBuild, start_calls: StartCalls, tmp_path: pathlib.Path
 ) -> None:

@@ -21,6 +21,7 @@ def _traffic(communicator: Dict[str, Any]) -> Dict[int, Tuple[int, int]]:
 
 
 @pytest.mark.parametrize(("seed", "ranks"), [(1, 2), (2, 5)])
+@pytest.mark.usual("debian-2-5")
 def test_traffic_is_what_was_sent(mpi_build: MpiBuild, start_job: StartJob, seed: int, ranks: int) -> None:
     job = start_job(mpi_build, "truth_traffic", str(seed), ranks=ranks)
     shown = show(job.pids)
@@ -39,6 +40,7 @@ def test_traffic_is_what_was_sent(mpi_build: MpiBuild, start_job: StartJob, seed
     job.assert_running()
 
 
+@pytest.mark.slow
 def test_what_arrived_is_what_was_sent_unless_it_is_on_its_way(mpi_build: MpiBuild, start_job: StartJob) -> None:
     job = start_job(mpi_build, "truth_traffic", "3", ranks=3)
     shown = [{found["name"]: found for found in show(job.pids)[pid]["communicators"]} for pid in job.pids]

@@ -41,6 +41,16 @@ def _assert_equal_to_truth(job: Job, shown: Dict[int, Any]) -> None:
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=name_of)
+@pytest.mark.usual(
+    "debian+ucx-modes-2ranks",
+    "debian+ucx-comms-4ranks",
+    "debian+ucx-random-1-200-3ranks",
+    "wheel-5*+ucx-modes-2ranks",
+    "wheel-5*+ucx-persistent-3ranks",
+    "wheel-5*+ucx-threads-2ranks",
+    "debian+ofi-tcp-ofi_rxm-comms-4ranks",
+    "debian+ofi-tcp-ofi_rxm-probe-2ranks",
+)
 def test_snapshot_equals_what_was_posted(transport_build: MpiBuild, start_job: StartJob, program: Program) -> None:
     name, arguments, ranks = program
     job = start_job(transport_build, name, *arguments, ranks=ranks)
@@ -48,6 +58,7 @@ def test_snapshot_equals_what_was_posted(transport_build: MpiBuild, start_job: S
     job.assert_running()
 
 
+@pytest.mark.usual("debian+ofi-tcp-ofi_rxm")
 def test_standard_sends_that_wait_are_known(transport_build: MpiBuild, start_job: StartJob) -> None:
     """To ranks that take no part in MPI any more, whose own queues nobody notes."""
     over_sockets = transport_build.id.endswith("+ofi-sockets")
@@ -65,6 +76,7 @@ def test_standard_sends_that_wait_are_known(transport_build: MpiBuild, start_job
     assert all(op["desired_tag"] is not None and op["desired_length"] for op in waiting), waiting
 
 
+@pytest.mark.usual("wheel-5*+ucx")
 def test_every_kind_of_target_gives_the_same(transport_build: MpiBuild, start_job: StartJob, tmp_path: Path) -> None:
     """Blocking sends, too, which lie on stacks."""
     job = start_job(transport_build, "truth_modes", ranks=2)
@@ -85,6 +97,7 @@ def test_every_kind_of_target_gives_the_same(transport_build: MpiBuild, start_jo
 
 
 @pytest.mark.parametrize("collective", ["barrier", "bcast", "allreduce"])
+@pytest.mark.usual("debian+ucx-allreduce")
 def test_internal_operations_name_their_collective(
     transport_build: MpiBuild, start_job: StartJob, collective: str
 ) -> None:
@@ -101,6 +114,7 @@ def test_internal_operations_name_their_collective(
     assert not [op for op in missing["pending_receives"]["operations"] if op["internal"]]
 
 
+@pytest.mark.slow
 def test_requests_mean_what_was_posted(transport_build: MpiBuild, start_job: StartJob) -> None:
     """Of what is known of them; the rest has its reason."""
     job = start_job(transport_build, "truth_persistent", ranks=2)

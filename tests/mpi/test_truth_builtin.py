@@ -49,6 +49,17 @@ def _assert_equal_to_truth(job: Job, shown: Dict[int, Any]) -> None:
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=name_of)
+@pytest.mark.usual(
+    "debian-comms-4ranks",
+    "debian-persistent-2ranks",
+    "debian-collective-ibarrier-4ranks",
+    "debian-threads-2ranks",
+    "debian-probe-2ranks",
+    "debian-random-1-300-4ranks",
+    "wheel-5*-modes-3ranks",
+    "wheel-5*-comms-3ranks",
+    "wheel-5*-random-2-500-2ranks",
+)
 def test_snapshot_equals_what_was_posted(
     mpi_build: MpiBuild, start_job: StartJob, program: Tuple[str, Tuple[str, ...], int]
 ) -> None:
@@ -58,6 +69,7 @@ def test_snapshot_equals_what_was_posted(
     job.assert_running()
 
 
+@pytest.mark.slow
 def test_reading_twice_gives_the_same(mpi_build: MpiBuild, start_job: StartJob) -> None:
     job = start_job(mpi_build, "truth_persistent", ranks=2)
     first, second = show(job.pids), show(job.pids)
@@ -66,6 +78,7 @@ def test_reading_twice_gives_the_same(mpi_build: MpiBuild, start_job: StartJob) 
     job.assert_running()
 
 
+@pytest.mark.slow
 def test_lazily_created_processes_have_their_world_ranks(mpi_build: MpiBuild, start_job: StartJob) -> None:
     """With a cutoff of 0 (the default) the library creates processes on first use, with it above the size at once."""
     for cutoff in ("0", "1024"):
@@ -88,6 +101,7 @@ COLLECTIVE_TAGS = {"MPI_Barrier": -16, "MPI_Bcast": -17, "MPI_Allreduce": -12}
 
 
 @pytest.mark.parametrize("collective", ["barrier", "bcast", "allreduce"])
+@pytest.mark.usual("wheel-5*-allreduce")
 def test_internal_operations_name_their_collective(mpi_build: MpiBuild, start_job: StartJob, collective: str) -> None:
     """Two ranks: rank 0 waits for the one message that the missing rank 1 would send first."""
     job = start_job(mpi_build, "truth_collective", collective, ranks=2)
@@ -105,6 +119,7 @@ def test_internal_operations_name_their_collective(mpi_build: MpiBuild, start_jo
     assert not [op for op in missing["pending_receives"]["operations"] if op["internal"]]
 
 
+@pytest.mark.slow
 def test_each_blocked_rank_of_a_collective_shows_internal_operations(mpi_build: MpiBuild, start_job: StartJob) -> None:
     job = start_job(mpi_build, "truth_collective", "barrier", ranks=4)
     shown = show(job.pids, "--internal")
@@ -115,6 +130,7 @@ def test_each_blocked_rank_of_a_collective_shows_internal_operations(mpi_build: 
         assert {op["desired_tag"] for op in internal} == {COLLECTIVE_TAGS["MPI_Barrier"]}
 
 
+@pytest.mark.slow
 def test_a_nonblocking_barrier_in_flight_is_shown(mpi_build: MpiBuild, start_job: StartJob) -> None:
     job = start_job(mpi_build, "truth_collective", "ibarrier", ranks=2)
     shown = show(job.pids, "--internal")

@@ -35,6 +35,17 @@ def _assert_equal_to_truth(job: Job, shown: Dict[int, Any]) -> None:
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=name_of)
+@pytest.mark.usual(
+    "mpich-debian-modes-2ranks",
+    "mpich-debian-comms-4ranks",
+    "mpich-debian-collective-ibarrier-4ranks",
+    "mpich-debian-threads-2ranks",
+    "mpich-debian-tvtest-arrived-3ranks",
+    "mpich-debian-random-1-200-3ranks",
+    "mpich-wheel-*-modes-2ranks",
+    "mpich-wheel-*-persistent-3ranks",
+    "mpich-wheel-*-probe-2ranks",
+)
 def test_snapshot_equals_what_was_posted(mpich_build: MpiBuild, start_job: StartJob, program: Program) -> None:
     name, arguments, ranks = program
     job = start_job(mpich_build, name, *arguments, ranks=ranks)
@@ -55,6 +66,7 @@ def _comparable(process: Dict[str, Any]) -> Dict[str, Any]:
     return {**lasting(process), "host": None}
 
 
+@pytest.mark.slow
 def test_every_kind_of_target_gives_the_same(mpich_build: MpiBuild, start_job: StartJob, tmp_path: Path) -> None:
     job = start_job(mpich_build, "truth_comms", ranks=3)
     first = show(job.pids)
@@ -74,6 +86,7 @@ def test_every_kind_of_target_gives_the_same(mpich_build: MpiBuild, start_job: S
     job.assert_running()
 
 
+@pytest.mark.slow
 def test_reading_twice_gives_the_same(mpich_build: MpiBuild, start_job: StartJob) -> None:
     job = start_job(mpich_build, "truth_persistent", ranks=2)
     first, second = show(job.pids), show(job.pids)
@@ -83,6 +96,7 @@ def test_reading_twice_gives_the_same(mpich_build: MpiBuild, start_job: StartJob
 
 
 @pytest.mark.parametrize("program", [("truth_persistent", (), 2), ("truth_random", ("3", "200"), 2)], ids=name_of)
+@pytest.mark.slow
 def test_a_stripped_library_with_lists_for_debuggers_is_told_from_one_without(
     preflight: None, start_job: StartJob, tmp_path: Path, program: Program
 ) -> None:

@@ -51,6 +51,7 @@ def test_every_deviation_is_asked_for_by_some_program() -> None:
 
 
 @pytest.mark.parametrize("program", TRUTHS, ids=lambda program: program[0])
+@pytest.mark.usual("truth_comms")
 def test_the_plugin_equals_the_truth_but_for_its_known_defects(
     debian_mpi: MpiBuild, start_job: StartJob, program: Tuple[str, Tuple[str, ...], int, Set[str]]
 ) -> None:
@@ -177,6 +178,7 @@ def test_a_plugin_that_others_may_write_is_not_loaded_unasked(small_job: Job, tm
 
 @pytest.mark.parametrize("function", ["mqs_setup_image", "mqs_image_has_queues"])
 @pytest.mark.parametrize("fate", ["crash", "loop", "abort", "exit", "_exit", "kill", "close", "sleep"])
+@pytest.mark.usual("crash-mqs_image_has_queues")
 def test_a_hostile_plugin_on_a_real_rank(small_job: Job, fate: str, function: str) -> None:
     """The helper process dies or is ended in time; the rank goes on, and no process is left."""
     flags = ["-shared", "-fPIC", "-Wno-error", f'-DVARIANT="{fate}:{function}"']

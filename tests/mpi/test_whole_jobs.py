@@ -116,6 +116,7 @@ def any_mpi(request: pytest.FixtureRequest) -> MpiBuild:
 
 
 @pytest.mark.parametrize("mode", ["plain", "forks"])
+@pytest.mark.usual("debian_mpi-forks", "debian_mpich-forks", "wheel_mpi-forks")
 def test_scripts_around_ranks_and_children_of_ranks(any_mpi: MpiBuild, tmp_path: pathlib.Path, mode: str) -> None:
     with wrapped(any_mpi, tmp_path, mode) as job:
         expected = [said(tmp_path, 0), said(tmp_path, 1)]

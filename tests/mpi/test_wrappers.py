@@ -62,6 +62,7 @@ def waiting(job: jobs.Job, *options: str, **environment: str) -> Dict[int, Dict[
 
 
 @pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
+@pytest.mark.usual("native", "gdb")
 def test_calls_of_wrappers(debian_mpi: MpiBuild, start_calls: StartCalls, tmp_path: pathlib.Path, via: str) -> None:
     job = start_calls(debian_mpi, SOURCE, *BOOST, ranks=RANKS)
     lines = truth(job)

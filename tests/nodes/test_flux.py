@@ -56,6 +56,7 @@ def settle(cluster: Hosts, **more: Any) -> None:
 
 
 @pytest.mark.parametrize("name", [TYPED, IN_ENVIRONMENT])
+@pytest.mark.usual("\\u0192D2e73NP")
 def test_a_job_of_flux_is_read_on_all_its_nodes(cluster: Hosts, name: str) -> None:
     told = cluster.mpi_queues("diagnose", "--job", f"flux:{name}", "--format", "json")
     assert told.returncode == 0, told.stderr

@@ -138,6 +138,7 @@ def test_an_agent_that_hosts_do_not_have_is_sent(cluster: Hosts, job: List[int],
 
 
 @pytest.mark.parametrize("seconds", [0.3, 0.6, 1.0, 1.5])
+@pytest.mark.usual("1.0")
 def test_nothing_of_a_sent_agent_is_left(cluster: Hosts, job: List[int], without_agent: None, seconds: float) -> None:
     """Whenever the one that sends it is killed."""
     command = [sys.executable, "-m", "mpi_queues.cli", "diagnose", "--job", "hosts:h[1-4]", "--twice", "60"]
@@ -246,6 +247,7 @@ def test_ranks_here_and_elsewhere_are_read_together(
 @pytest.mark.parametrize(
     "name", ["", "-x", "h1 h2", "h1\x1b[31m", "--help", "h1;reboot", "h1,$(reboot)", "@none", "h[1-"]
 )
+@pytest.mark.usual("h1 h2", "--help")
 def test_what_is_no_set_of_nodes_is_refused(cluster: Hosts, name: str) -> None:
     told = cluster.mpi_queues("show", "--job", f"hosts:{name}")
     assert told.returncode in (2, 3) and told.stdout == "", told.stderr

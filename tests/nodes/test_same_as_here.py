@@ -68,7 +68,7 @@ def told(found: Dict[str, Any]) -> List[Any]:
 
 
 @pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=() if name in USUAL else (pytest.mark.thorough,)) for name in BUGS]
+    "name", [pytest.param(name, marks=() if name in USUAL else (pytest.mark.slow,)) for name in BUGS]
 )
 def test_nodes_say_what_one_machine_says(slurm: Slurm, name: str) -> None:
     program = loaded(name)

@@ -169,6 +169,7 @@ def test_a_job_that_hangs_is_told_by_a_watch(slurm: Slurm, job: str, tmp_path: P
         processes.assert_running(pid)
 
 
+@pytest.mark.slow
 def test_a_job_of_slurm_is_ended_by_its_watch(slurm: Slurm, program: Path, tmp_path: Path) -> None:
     number = slurm.run(program, demo.RANKS, JOB)
     watched = told(slurm, "watch", f"slurm:{number}", "--after", "1", "-o", str(tmp_path / "hang"), "--end")
@@ -197,6 +198,7 @@ def test_python_reads_all_nodes(slurm: Slurm, job: str, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("allocates", ["salloc", "sbatch"])
+@pytest.mark.usual("sbatch")
 def test_a_job_that_mpirun_has_started_in_an_allocation(slurm: Slurm, program: Path, allocates: str) -> None:
     """Open MPI has srun start its daemons, and these the ranks: Slurm does not know how many there are."""
     number = slurm.run_by_mpirun(program, demo.RANKS, JOB, allocates)

@@ -154,7 +154,7 @@ def test_a_signal_to_the_script_of_a_batch_job_has_it_written(
     await_files(slurm, tmp_path, number)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_what_is_known_is_written_before_the_time_limit(slurm: Slurm, stuck: Path, tmp_path: Path) -> None:
     """Slurm may send the signal up to a minute earlier than it is asked to (sbatch(1), --signal)."""
     recorder.library()

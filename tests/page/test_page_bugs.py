@@ -21,7 +21,7 @@ def _cases() -> List[Any]:
     cases = []
     for path in diagnosis.programs("bugs"):
         if diagnosis.load(path, False) is not None:
-            marks = () if path.name in USUAL else (pytest.mark.thorough,)
+            marks = () if path.name in USUAL else (pytest.mark.slow,)
             cases.append(pytest.param(path, id=path.stem, marks=marks))
     return cases
 
@@ -35,6 +35,14 @@ def _opened(page: Page, report: Path) -> Any:
 
 
 @pytest.mark.parametrize("path", _cases())
+@pytest.mark.usual(
+    "chromium-chain_to_cycle",
+    "chromium-missing_in_barrier",
+    "chromium-start_before_post",
+    "firefox-chain_to_cycle",
+    "firefox-missing_in_barrier",
+    "firefox-start_before_post",
+)
 def test_every_view_of_a_bug_opens(path: Path, debian_mpi: MpiBuild, page: Page, tmp_path: Path) -> None:
     program = diagnosis.load(path, False)
     assert program is not None

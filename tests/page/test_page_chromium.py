@@ -24,6 +24,7 @@ def media(browser: Chromium, **wanted: Any) -> None:
     browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", wanted)
 
 
+@pytest.mark.slow
 def test_axe_finds_nothing_in_the_dark(browser: Chromium, tmp_path: pathlib.Path) -> None:
     path = tmp_path / "hang.html"
     media(browser, features=[{"name": "prefers-color-scheme", "value": "dark"}])

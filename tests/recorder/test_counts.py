@@ -19,7 +19,7 @@ def _assert_counts(job: Job, ranks: int, function: str = "MPI_Recv") -> None:
         assert record.messages == expected
 
 
-@pytest.mark.parametrize("seed", [1, 2, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in range(3, 23))])
+@pytest.mark.parametrize("seed", [1, 2, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(3, 23))])
 def test_random_messages(any_mpi: MpiBuild, seed: int) -> None:
     program = recorder.compiled(any_mpi, "counts.c")
     with Job(any_mpi, program, str(seed), "300", ranks=3) as job:

@@ -90,6 +90,9 @@ def _check_started(process: Dict[str, Any], truth: Dict[str, Any], lines: Dict[i
 
 
 @pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
+@pytest.mark.usual(
+    "debian-native", "debian-gdb", "debian-lldb", "mpich-debian-native", "mpich-debian-gdb", "mpich-debian-lldb"
+)
 def test_a_live_process(any_mpi: MpiBuild, via: str) -> None:
     with _posts(any_mpi) as job:
         for rank in range(2):
@@ -97,6 +100,7 @@ def test_a_live_process(any_mpi: MpiBuild, via: str) -> None:
         _check(job, _shown(*pid_options(job.pids), "--via", via))
 
 
+@pytest.mark.usual("debian", "mpich-debian")
 def test_a_recording_and_core_files(any_mpi: MpiBuild, tmp_path: Path) -> None:
     with _posts(any_mpi) as job:
         for rank in range(2):
@@ -123,6 +127,7 @@ def test_what_is_told_in_words(debian_mpi: MpiBuild) -> None:
         assert "(now)" in text
 
 
+@pytest.mark.usual("debian", "mpich-debian")
 def test_the_first_collective_that_differs_is_told(any_mpi: MpiBuild) -> None:
     program = recorder.compiled(any_mpi, "differs.c")
     text = (recorder.PROGRAMS / "recorder" / "differs.c").read_text().splitlines()
@@ -150,6 +155,7 @@ CONTENTS = {
 }
 
 
+@pytest.mark.usual("debian", "mpich-debian")
 def test_operators_datatypes_and_counts_that_differ_are_told(any_mpi: MpiBuild) -> None:
     program = recorder.compiled(any_mpi, "contents.c")
     text = (recorder.PROGRAMS / "recorder" / "contents.c").read_text().splitlines()

@@ -26,7 +26,7 @@ if cores.KERNEL_WRITES_FILES:
     SIGNALS += [signal.SIGSYS, signal.SIGABRT, signal.SIGSEGV]
 
 #: Moments of each; the first of them in every test run.
-SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in range(1, 8))]
+SEEDS = [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 8))]
 
 
 def _name(number: Optional[signal.Signals]) -> str:
@@ -71,6 +71,7 @@ def _assert_history(history: Dict[str, Any], record: Record) -> None:
 
 @pytest.mark.parametrize("number", SIGNALS, ids=_name)
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.usual("debian-0-gcore")
 def test_a_core_of_any_moment_tells_the_history(
     any_mpi: MpiBuild, number: Optional[signal.Signals], seed: int, tmp_path: Path
 ) -> None:
@@ -95,6 +96,7 @@ def test_a_core_of_any_moment_tells_the_history(
 
 @pytest.mark.parametrize("number", SIGNALS, ids=_name)
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.usual("mpich-debian-0-gcore")
 def test_a_core_of_a_job_that_does_everything(
     any_mpi: MpiBuild, number: Optional[signal.Signals], seed: int, tmp_path: Path
 ) -> None:

@@ -49,6 +49,7 @@ def libraries(build: MpiBuild) -> Iterator[Path]:
             yield from folder.glob(pattern)
 
 
+@pytest.mark.usual("debian", "mpich-debian")
 def test_every_name_of_an_mpi_is_wrapped(any_mpi: MpiBuild) -> None:
     own, functions, missing, count = exported(recorder.library()), wrapped(), set(), 0
     for library in libraries(any_mpi):

@@ -51,7 +51,7 @@ def _assert_communicators(record: Record, truth: Dict[str, Any]) -> Dict[str, re
     return found
 
 
-@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in range(2, 12))])
+@pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 12))])
 def test_random_calls(any_mpi: MpiBuild, seed: int) -> None:
     program = recorder.compiled(any_mpi, "posts.c")
     with Job(any_mpi, program, str(seed), "150", ranks=3) as job:
@@ -115,6 +115,7 @@ def test_fortran(fortran_mpi: MpiBuild, binding: int) -> None:
         assert identities[0] == identities[1]
 
 
+@pytest.mark.usual("debian", "mpich-debian")
 def test_names_of_communicators(any_mpi: MpiBuild) -> None:
     program = recorder.compiled(any_mpi, "names.c")
     with Job(any_mpi, program, ranks=4) as job:
@@ -132,6 +133,7 @@ def test_names_of_communicators(any_mpi: MpiBuild) -> None:
         assert len({ranks[0].identity for ranks in named.values()}) == len(named)
 
 
+@pytest.mark.usual("debian", "mpich-debian")
 def test_a_record_can_be_read_at_any_moment(any_mpi: MpiBuild) -> None:
     program = recorder.compiled(any_mpi, "busy.c")
     with Job(any_mpi, program, ranks=1) as job:
@@ -195,6 +197,7 @@ CALLED = (
 )
 
 
+@pytest.mark.usual("debian", "mpich-debian")
 def test_windows_files_and_many_arguments(any_mpi: MpiBuild) -> None:
     program = recorder.compiled(any_mpi, "arguments.c")
     with Job(any_mpi, program, ranks=3) as job:

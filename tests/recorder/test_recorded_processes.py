@@ -26,6 +26,7 @@ def _library(build: MpiBuild, source: str, *flags: str) -> Path:
 
 
 @pytest.mark.parametrize("threads", [12, 80])
+@pytest.mark.usual("debian-12", "debian-80", "mpich-debian-12", "mpich-debian-80")
 def test_threads(any_mpi: MpiBuild, threads: int) -> None:
     program = recorder.compiled(any_mpi, "threads.c", "-lpthread")
     with Job(any_mpi, program, str(threads), ranks=1) as job:
@@ -62,6 +63,7 @@ def _of_child(pid: int) -> recorder.Record:
         time.sleep(0.01)
 
 
+@pytest.mark.usual("debian", "mpich-debian")
 def test_a_fork(any_mpi: MpiBuild) -> None:
     program = recorder.compiled(any_mpi, "forks.c")
     with Job(any_mpi, program, ranks=1) as job:
@@ -74,6 +76,7 @@ def test_a_fork(any_mpi: MpiBuild) -> None:
         assert [one.tag for one in record.requests] == [1, 2, 3, 4] and [one.tag for one in child.requests] == [1]
 
 
+@pytest.mark.usual("debian", "mpich-debian")
 def test_an_mpi_that_is_loaded_later(any_mpi: MpiBuild) -> None:
     library = _library(any_mpi, "loads.c", "-DLIBRARY")
     program = compile_with(["cc"], "recorder", [HERE / "loads.c"], ["-ldl"])
@@ -88,6 +91,7 @@ def test_an_mpi_that_is_loaded_later(any_mpi: MpiBuild) -> None:
             assert record.world_rank == rank
 
 
+@pytest.mark.usual("debian", "mpich-debian")
 def test_a_tool_is_called(any_mpi: MpiBuild) -> None:
     tool, program = _library(any_mpi, "tool.c"), recorder.compiled(any_mpi, "few.c")
     with Job(any_mpi, program, ranks=1, before=[tool]) as job:
@@ -97,6 +101,7 @@ def test_a_tool_is_called(any_mpi: MpiBuild) -> None:
         assert [one.tag for one in record.requests] == [1, 2]
 
 
+@pytest.mark.usual("debian", "mpich-debian")
 def test_a_program_that_is_a_tool_itself_is_told(any_mpi: MpiBuild) -> None:
     program = recorder.compiled(any_mpi, "few.c", "-DTOOL")
     with Job(any_mpi, program, ranks=1) as job:
@@ -105,6 +110,7 @@ def test_a_program_that_is_a_tool_itself_is_told(any_mpi: MpiBuild) -> None:
         assert "has MPI_Init in itself: nothing is recorded" in job.output
 
 
+@pytest.mark.usual("debian", "mpich-debian")
 def test_functions_that_the_mpi_lacks(any_mpi: MpiBuild) -> None:
     program = recorder.compiled(any_mpi, "few.c")
     with Job(any_mpi, program, ranks=1, recorded=False) as job:
@@ -121,6 +127,7 @@ def _until_finalized(job: Job) -> None:
     assert record.names()[-1] == "MPI_Finalize" and record.requests == []
 
 
+@pytest.mark.usual("debian", "mpich-debian")
 def test_calls_that_are_left_otherwise(any_mpi: MpiBuild) -> None:
     program = recorder.compiled(any_mpi, "leaves.cc")
     with Job(any_mpi, program, ranks=1) as job:
@@ -130,6 +137,7 @@ def test_calls_that_are_left_otherwise(any_mpi: MpiBuild) -> None:
         assert record.threads[0].current == 0
 
 
+@pytest.mark.usual("debian", "mpich-debian")
 def test_more_than_there_is_room_for(any_mpi: MpiBuild) -> None:
     program = recorder.compiled(any_mpi, "many.c")
     with Job(any_mpi, program, "600", "17000", "0", ranks=1) as job:
@@ -141,6 +149,7 @@ def test_more_than_there_is_room_for(any_mpi: MpiBuild) -> None:
         assert {one.tag for one in record.requests} == {6}
 
 
+@pytest.mark.usual("debian", "mpich-debian")
 def test_more_than_one_call_can_remember(any_mpi: MpiBuild) -> None:
     program = recorder.compiled(any_mpi, "many.c")
     with Job(any_mpi, program, "0", "0", "9000", ranks=1) as job:
@@ -182,6 +191,7 @@ def test_mpi4py_of_the_distribution(debian_mpi: MpiBuild) -> None:
     _of_python(debian_mpi, PYTHON, {})
 
 
+@pytest.mark.usual("debian", "mpich-debian")
 def test_mpi4py_of_the_index(any_mpi: MpiBuild) -> None:
     if any_mpi.implementation == "Intel MPI":
         # It has the ABI of MPICH.
@@ -211,6 +221,7 @@ def test_other_programs_run_as_they_would(rank: bool) -> None:
         assert (under.stdout, under.stderr) == (plain.stdout, plain.stderr)
 
 
+@pytest.mark.usual("debian", "mpich-debian")
 def test_the_recorder_linked_into_a_program(any_mpi: MpiBuild) -> None:
     library = recorder.library()
     program = recorder.compiled(any_mpi, "few.c", str(library), f"-Wl,-rpath,{library.parent}")

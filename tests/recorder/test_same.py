@@ -97,12 +97,13 @@ NUMBERS = re.compile(r"PID \d+")
 
 
 @pytest.mark.parametrize(("end", "number", "status"), ENDS, ids=[end for end, *_ in ENDS])
+@pytest.mark.usual("debian-finalize", "mpich-debian-abort")
 def test_results_and_ends(any_mpi: MpiBuild, end: str, number: int, status: Optional[int]) -> None:
     program = str(recorder.compiled(any_mpi, "results.c"))
     _assert_ends_the_same(any_mpi, 3, [program, "{dir}", "1", "30", end, str(number)], status)
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_ranks_that_end_without_mpi(any_mpi: MpiBuild) -> None:
     """What launchers do with the others, and whose status they give, hangs on who is first."""
     recorder.library()
@@ -112,7 +113,7 @@ def test_ranks_that_end_without_mpi(any_mpi: MpiBuild) -> None:
     assert 0 not in {end.status for end in ends}
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2, 12))
 def test_results_of_calls_in_random_order(any_mpi: MpiBuild, seed: int) -> None:
     program = str(recorder.compiled(any_mpi, "results.c"))
@@ -120,6 +121,7 @@ def test_results_of_calls_in_random_order(any_mpi: MpiBuild, seed: int) -> None:
 
 
 @pytest.mark.parametrize("binding", [1, 2, 3])
+@pytest.mark.usual("mpich-debian-3")
 def test_results_in_fortran(fortran_mpi: MpiBuild, binding: int) -> None:
     program = recorder.compiled(fortran_mpi, "results.F90", f"-DBINDING={binding}")
     _assert_ends_the_same(fortran_mpi, 3, [str(program)])
@@ -136,10 +138,11 @@ def _scripts(seed: int) -> List[str]:
 
 
 #: Random programs, of which the first run in every test run.
-SEEDS = [0, 1, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in range(2, 10))]
+SEEDS = [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 10))]
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.usual("openmpi-0")
 def test_random_programs_that_end(mpi: MpiBuild, seed: int) -> None:
     """What each rank writes down are its calls, by their lines."""
     language, made = [*LANGUAGES[".c"][1], *C_FLAGS], _scripts(seed)
@@ -148,6 +151,7 @@ def test_random_programs_that_end(mpi: MpiBuild, seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.usual("1")
 def test_random_programs_in_python_that_end(debian_mpi: MpiBuild, seed: int) -> None:
     made = _scripts(seed)
     _assert_ends_the_same(debian_mpi, len(made), [str(PYTHON), str(PYTHON_PROGRAMS / "scripted.py"), "{dir}", *made])
@@ -171,6 +175,7 @@ WATCHED = [
     WATCHED,
     ids=lambda part: "-".join(map(str, part)) if isinstance(part, tuple) else str(part),
 )
+@pytest.mark.usual("openmpi-status-signal-11-None")
 def test_programs_that_are_watched(mpi: MpiBuild, name: str, arguments: Tuple[str, ...], status: Optional[int]) -> None:
     recorder.library()
     command = [_compiled(mpi, "watched", name), *arguments]
@@ -194,7 +199,7 @@ def _cases(folder: str, *few: str) -> List[Any]:
             program,
             mpi,
             id=f"{mpi}-{path.stem}",
-            marks=() if mpi == "openmpi" and path.stem in few else (pytest.mark.thorough,),
+            marks=() if mpi == "openmpi" and path.stem in few else (pytest.mark.slow,),
         )
         for mpi in MPIS
         for path in diagnosis.programs(folder)
@@ -268,6 +273,7 @@ def _claim(finding: Optional[Dict[str, Any]]) -> Any:
 
 
 @pytest.mark.parametrize(("program", "mpi"), _cases("bugs", "head_to_head_recv", "bcast_against_reduce"))
+@pytest.mark.usual("openmpi-bcast_against_reduce", "openmpi-head_to_head_recv")
 def test_what_hangs_hangs_in_the_same(program: diagnosis.Program, mpi: str, preflight: None, tmp_path: Path) -> None:
     build = _build(mpi)
     looks = ((said, output) for said, output in _at_rest(program, build) if said is not None)
@@ -285,6 +291,7 @@ def test_what_hangs_hangs_in_the_same(program: diagnosis.Program, mpi: str, pref
 
 
 @pytest.mark.parametrize(("program", "mpi"), _cases("fine", "request_array_loop"))
+@pytest.mark.usual("openmpi-request_array_loop")
 def test_what_goes_on_goes_on(program: diagnosis.Program, mpi: str, preflight: None, tmp_path: Path) -> None:
     printed = set()
     for build in (_build(mpi), under(_build(mpi), tmp_path)):
@@ -297,6 +304,7 @@ def test_what_goes_on_goes_on(program: diagnosis.Program, mpi: str, preflight: N
 
 
 @pytest.mark.parametrize("program", truths.PROGRAMS, ids=truths.name_of)
+@pytest.mark.usual("openmpi-random-1-200-3ranks", "mpich-modes-2ranks")
 def test_what_is_posted_is_posted(program: truths.Program, mpi: MpiBuild, tmp_path: Path) -> None:
     """Against what the programs write down, as it is compared without the recorder."""
     name, arguments, ranks = program
@@ -327,6 +335,7 @@ SETTINGS = {"handles_files": {"io": "^ompio"}, "handles_windows": {"osc": "sm"},
 
 
 @pytest.mark.parametrize("program", HANDLES, ids=truths.name_of)
+@pytest.mark.usual("openmpi-handles_requests-{dir}-3ranks")
 def test_handles_are_what_they_are(program: truths.Program, mpi: MpiBuild, tmp_path: Path) -> None:
     name, arguments, ranks = program
     given = [argument.replace("{dir}", str(tmp_path)) for argument in arguments]

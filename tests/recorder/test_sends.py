@@ -36,6 +36,7 @@ def _waiting(build: MpiBuild) -> Job:
     return job
 
 
+@pytest.mark.usual("debian", "mpich-debian")
 def test_a_send_that_waits(any_mpi: MpiBuild) -> None:
     with _waiting(any_mpi) as job:
         lines = recorder.marked_lines("sends.c", "waits */", before="/*")
@@ -80,12 +81,16 @@ def _check(processes: List[Dict[str, Any]], since: datetime) -> None:
 
 
 @pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
+@pytest.mark.usual(
+    "debian-native", "debian-gdb", "debian-lldb", "mpich-debian-native", "mpich-debian-gdb", "mpich-debian-lldb"
+)
 def test_what_is_told_of_it(any_mpi: MpiBuild, via: str) -> None:
     since = datetime.now(timezone.utc) - TICK
     with _waiting(any_mpi) as job:
         _check(recorder.shown(*pid_options(job.pids), "--via", via), since)
 
 
+@pytest.mark.usual("debian", "mpich-debian")
 def test_what_a_recording_and_core_files_tell_of_it(any_mpi: MpiBuild, tmp_path: Path) -> None:
     since = datetime.now(timezone.utc) - TICK
     with _waiting(any_mpi) as job:
@@ -98,6 +103,7 @@ def test_what_a_recording_and_core_files_tell_of_it(any_mpi: MpiBuild, tmp_path:
         _check(recorder.shown(*words), since)
 
 
+@pytest.mark.usual("debian", "mpich-debian")
 def test_calls_inside_a_send(any_mpi: MpiBuild) -> None:
     with _started(any_mpi, "inside", 1) as job:
         record = job.waiting(0, "MPI_Recv")
@@ -114,6 +120,7 @@ def test_calls_inside_a_send(any_mpi: MpiBuild) -> None:
         assert sorted(one.tag for one in record.messages if not one.received) == [3, 4, 5, 6]
 
 
+@pytest.mark.usual("debian", "mpich-debian")
 def test_a_send_that_is_left(any_mpi: MpiBuild) -> None:
     with _started(any_mpi, "left", 1) as job:
         record = job.waiting(0, "MPI_Ssend")

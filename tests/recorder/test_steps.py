@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import List, Tuple
 
+import pytest
 from mpi_queues._native import Recorded
 from support import diagnosis, processes, recorder
 from support.builds import MpiBuild
@@ -20,6 +21,7 @@ def steps(recorded: Recorded, pid: int) -> List[Tuple[int, int]]:
     return recorded.steps([pid], anew=True)[pid]
 
 
+@pytest.mark.usual("debian", "mpich-debian")
 def test_polls_are_steps_only_where_they_complete_something(any_mpi: MpiBuild) -> None:
     recorded = Recorded()
     with Job(any_mpi, recorder.compiled(any_mpi, "polls.c"), ranks=1) as job:
@@ -37,6 +39,7 @@ def test_polls_are_steps_only_where_they_complete_something(any_mpi: MpiBuild) -
         assert set(names[-2:]) == {"MPI_Iprobe", "MPI_Test"}
 
 
+@pytest.mark.usual("debian", "mpich-debian")
 def test_ranks_that_send_and_receive_make_steps(any_mpi: MpiBuild) -> None:
     recorded = Recorded()
     with Job(any_mpi, recorder.compiled(any_mpi, "busy.c"), ranks=2) as job:

@@ -37,7 +37,7 @@ def _programs() -> List[Any]:
     # Those for one MPI only are about what its queues keep.
     both = [path for path in diagnosis.programs("bugs") if all(diagnosis.load(path, one) for one in (True, False))]
     paths = [path for path in both if path.stem not in NOT_TOLD and path.suffix == ".c"]
-    marks = {path: () if path.stem in USUAL else (pytest.mark.thorough,) for path in paths}
+    marks = {path: () if path.stem in USUAL else (pytest.mark.slow,) for path in paths}
     return [pytest.param(path, id=path.stem, marks=marks[path]) for path in paths]
 
 
@@ -46,6 +46,18 @@ def _environment(build: MpiBuild) -> Dict[str, str]:
 
 
 @pytest.mark.parametrize("path", _programs())
+@pytest.mark.usual(
+    "debian-crossed_communicators",
+    "debian-different_roots",
+    "debian-intercomm_ranks",
+    "debian-waitall_before_sends",
+    "debian-wrong_tag",
+    "mpich-debian-crossed_communicators",
+    "mpich-debian-different_roots",
+    "mpich-debian-intercomm_ranks",
+    "mpich-debian-waitall_before_sends",
+    "mpich-debian-wrong_tag",
+)
 def test_the_bug_is_found(any_mpi: MpiBuild, path: Path) -> None:
     program = diagnosis.load(path, any_mpi.implementation != "Open MPI", as_mpich=True)
     assert program is not None
@@ -80,7 +92,7 @@ def test_the_bug_is_found(any_mpi: MpiBuild, path: Path) -> None:
             assert time.monotonic() < deadline, "\n".join([*missing, json.dumps(said["diagnosis"], indent=1)])
 
 
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in range(2, 30))])
+@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(2, 30))])
 def test_what_is_said_of_random_programs_is_so(any_mpi: MpiBuild, seed: int, tmp_path: Path) -> None:
     if any_mpi.implementation == "Intel MPI" and seed == 21:
         pytest.skip(

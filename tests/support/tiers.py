@@ -1,52 +1,74 @@
-"""What ``make test`` leaves to ``make test-all``: ``tests/thorough.txt``, and tests with the mark ``thorough``."""
+"""Which tests ``make test`` leaves to ``make test-all``. It stands on the test:
+
+- ``@pytest.mark.slow``: all of it;
+- ``@pytest.mark.usual("gdb-2", "lldb-*")``: of its parameters all but these; a star stands for any text;
+- of a test on several MPIs that has neither mark: all but those of the distribution.
+"""
 
 from __future__ import annotations
 
 import re
-from pathlib import Path
-from typing import Collection, List, NamedTuple, Sequence
+from typing import Dict, List, Sequence, Set, Tuple
 
 import pytest
 
-FILE = Path(__file__).parents[1] / "thorough.txt"
+from . import builds
+
+MARKS = (
+    "slow: only make test-all runs it",
+    "usual(*ids): make test runs it with these parameters alone",
+    "mpi: needs an MPI",
+    "debugger: needs gdb or lldb",
+    "nodes: needs several machines, or Slurm, or Flux: they are made up of namespaces",
+    "browser: needs a browser",
+)
+
+#: Fixtures whose parameters are MPIs, and the MPIs that every run has.
+BUILD_FIXTURES = ("mpi_build", "mpich_build", "transport_build")
+EVERYWHERE = (builds.DEBIAN, builds.DEBIAN_MPICH, f"{builds.DEBIAN}+ucx")
+
+#: What tests of a folder need.
+FOLDERS = {"mpi": "mpi", "debugger": "debugger", "nodes": "nodes", "recorder": "mpi", "watch": "mpi"}
 
 
-class Rule(NamedTuple):
-    """A line of the file."""
-
-    text: str
-    #: Of the tests that it is about.
-    file: str
-    pattern: re.Pattern[str]
-    #: Whether tests that an earlier rule leaves out run after all.
-    back: bool
-
-
-def rules(text: str) -> List[Rule]:
-    """Its rules, in their order. A star stands for any text; what is behind ``#`` is a comment."""
-    found = []
-    for line in text.splitlines():
-        line = line.partition("#")[0].strip()
-        if line:
-            name = line.removeprefix("!")
-            pattern = re.compile(".*".join(map(re.escape, name.split("*"))), re.DOTALL)
-            found.append(Rule(line, name.partition("::")[0], pattern, line.startswith("!")))
-    return found
-
-
-def left_out(names: Sequence[str], chosen: Sequence[Rule]) -> Collection[str]:
-    """Those of the tests that are left out, by their ids below ``tests/``; the last rule that fits one decides.
+def left_out(items: Sequence[pytest.Item]) -> Set[pytest.Item]:
+    """Those of the tests that only ``make test-all`` runs.
 
     Raises:
-        pytest.UsageError: where a rule fits nothing: what it meant has another name by now.
+        pytest.UsageError: where a mark names parameters that its test does not have: they have another name by now.
     """
     found = set()
-    fitting = set()
-    for name in names:
-        for rule in chosen:
-            if rule.pattern.fullmatch(name):
-                fitting.add(rule.text)
-                (found.discard if rule.back else found.add)(name)
-    if unused := [rule.text for rule in chosen if rule.text not in fitting]:
-        raise pytest.UsageError(f"{FILE.name}: no test fits: {'; '.join(unused)}")
+    named: Dict[Tuple[str, str], bool] = {}
+    for item in items:
+        usual = item.get_closest_marker("usual")
+        if usual is not None:
+            name = item.name.partition("[")[2][:-1]
+            fitting = [pattern for pattern in usual.args if _fits(pattern, name)]
+            function = item.nodeid.partition("[")[0]
+            for pattern in usual.args:
+                named[function, pattern] = named.get((function, pattern), False) or pattern in fitting
+        if item.get_closest_marker("slow") is not None or (not fitting if usual is not None else _is_elsewhere(item)):
+            found.add(item)
+    if unused := [f"{function}: {pattern}" for (function, pattern), is_used in named.items() if not is_used]:
+        raise pytest.UsageError(f"no parameters fit what is usual: {'; '.join(unused)}")
     return found
+
+
+def _is_elsewhere(item: pytest.Item) -> bool:
+    """Whether it is on an MPI that not every run has."""
+    parameters: Dict[str, object] = getattr(getattr(item, "callspec", None), "params", {})
+    chosen: List[object] = [parameters[fixture] for fixture in BUILD_FIXTURES if fixture in parameters]
+    return any(build not in EVERYWHERE for build in chosen)
+
+
+def _fits(pattern: str, name: str) -> bool:
+    return re.fullmatch(".*".join(map(re.escape, pattern.split("*"))), name, re.DOTALL) is not None
+
+
+def add_marks(item: pytest.Item) -> None:
+    """What a test needs, by its folder and its fixtures."""
+    folder = item.nodeid.removeprefix("tests/").partition("/")[0]
+    if folder in FOLDERS:
+        item.add_marker(FOLDERS[folder])
+    if "browser" in getattr(item, "fixturenames", ()):
+        item.add_marker("browser")

@@ -85,6 +85,7 @@ def _says_what_is_missing(handle: Any, fact: str) -> bool:
 
 
 @pytest.mark.parametrize("file", HANDLES, ids=lambda file: file.stem)
+@pytest.mark.slow
 def test_no_missing_range_hides_a_fact_about_a_handle(file: Path, tmp_path: Path) -> None:
     before, memory, after = _first_process(file)
     (whole,) = _load(tmp_path / "whole.mpirec", [*before, *memory, *after], KINDS)["processes"]
@@ -114,6 +115,7 @@ def test_no_missing_range_hides_a_fact_about_a_handle(file: Path, tmp_path: Path
 
 
 @pytest.mark.parametrize("file", [file for file in FILES if file not in HANDLES], ids=lambda file: file.stem)
+@pytest.mark.usual("openmpi-4.1-barrier")
 def test_no_missing_range_hides_anything(file: Path, tmp_path: Path) -> None:
     before, memory, after = _first_process(file)
     (whole,) = _load(tmp_path / "whole.mpirec", [*before, *memory, *after])["processes"]

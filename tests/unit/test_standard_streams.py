@@ -47,6 +47,7 @@ def _held(run: subprocess.CompletedProcess[str]) -> None:
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: " ".join(words).replace(RECORDING, "R"))
+@pytest.mark.usual("--help", "show --recording R", "layouts list")
 def test_no_command_ends_in_a_traceback(words: Tuple[str, ...]) -> None:
     full = _run(words, "> /dev/full")
     _held(full)

@@ -147,6 +147,7 @@ def test_a_step_tells_how_far_it_is() -> None:
     assert middle and all(line.startswith("the work: ") and line.endswith(" s  [31mCompiling two") for line in middle)
 
 
+@pytest.mark.slow
 def test_a_step_whose_command_ends_at_once_ends_too() -> None:
     """However early that is: nothing that tells how far it is has begun yet."""
     for _ in range(10):

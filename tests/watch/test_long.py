@@ -9,7 +9,7 @@ import pytest
 from long import watch_all
 
 
-@pytest.mark.thorough
+@pytest.mark.slow
 def test_no_correct_program_gives_an_alarm(preflight: None, tmp_path: Path) -> None:
     """For so many seconds in all: ``MPI_QUEUES_WATCHED=7200 pytest --all tests/watch/test_long.py``."""
     seconds = float(os.environ.get("MPI_QUEUES_WATCHED", "600"))

@@ -45,6 +45,7 @@ def ran(command: List[str], environment: Dict[str, str], typed: str = "") -> Tup
 @pytest.mark.parametrize(
     "ends", [("status", 0), ("status", 3), ("signal", int(signal.SIGSEGV))], ids=lambda end: str(end[1])
 )
+@pytest.mark.usual("openmpi-3-both", "mpich-3-recorder", "mpich-11-watch")
 def test_the_exit_status_is_the_jobs(
     ends: Tuple[str, int],
     way: str,
@@ -63,6 +64,7 @@ def test_the_exit_status_is_the_jobs(
 
 
 @pytest.mark.parametrize("way", WAYS)
+@pytest.mark.usual("openmpi-recorder", "mpich-both")
 def test_the_ranks_have_the_library_first_and_read_what_is_typed(
     way: str, build: MpiBuild, program: Compiled, library: str, environment: Dict[str, str], tmp_path: Path
 ) -> None:
@@ -78,6 +80,7 @@ def test_the_ranks_have_the_library_first_and_read_what_is_typed(
 @pytest.mark.parametrize(
     "number", [signal.SIGTERM, signal.SIGKILL, signal.SIGQUIT, signal.SIGPIPE], ids=lambda number: number.name
 )
+@pytest.mark.usual("SIGTERM-watch", "SIGKILL-watch")
 def test_a_command_that_a_signal_ends(
     number: signal.Signals, way: str, library: str, environment: Dict[str, str], tmp_path: Path
 ) -> None:

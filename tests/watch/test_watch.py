@@ -105,6 +105,7 @@ def test_a_job_that_moves_is_left_alone_until_it_hangs(
     processes.assert_running(run.pid)
 
 
+@pytest.mark.usual("mpich")
 def test_a_job_that_is_run_is_watched_and_ended(
     build: MpiBuild, program: Compiled, place: Place, started: Started, environment: Dict[str, str], tmp_path: Path
 ) -> None:
@@ -146,6 +147,7 @@ def test_a_job_that_is_not_ended_has_its_own_status(
         "waits_for_script",
     ],
 )
+@pytest.mark.usual("threads_compute", "pingpong_no_counter")
 def test_a_correct_program_gives_no_alarm(
     name: str, debian_mpi: MpiBuild, launched: Launched, started: Started, environment: Dict[str, str], tmp_path: Path
 ) -> None:
