@@ -10,6 +10,7 @@ import signal
 import subprocess
 
 import pytest
+from debuggers import Gdb
 from driver import LOADER, batch
 from mpi_queues.commands import all_commands
 from support import processes
@@ -48,24 +49,18 @@ def test_rank_and_size(comms_job: Job) -> None:
     assert at_rank(comms_job, 1, "print $_mpi_rank()", "print $_mpi_size()").split() == ["$1", "=", "1", "$2", "=", "2"]
 
 
-@pytest.mark.parametrize(
-    ("command", "message"),
-    [
-        ("mpi nix", 'Undefined mpi command: "nix".  Try "help mpi".'),
-        ("mpi queues -nix", "mpi queues: there is no option -nix\ntype: help mpi queues"),
-        ("mpi queues word", "mpi queues: does not take the argument 'word'\ntype: help mpi queues"),
-        (
-            "print $_mpi_comm(1)",
-            '$_mpi_comm: needs a name in quotes, such as $_mpi_comm("MPI_COMM_WORLD"), '
-            "in Fortran $_mpi_comm('MPI_COMM_WORLD')",
-        ),
-        ('print $_mpi_comm("nix")', "$_mpi_comm: no communicator is named 'nix'; to see all, type: mpi comms"),
-        ("set mpi timeout 0", "set mpi timeout 0: not a time; it stays at 60 seconds."),
-        ("set mpi source magic", 'Undefined item: "magic".'),
-    ],
-)
-def test_errors_are_sentences(comms_job: Job, command: str, message: str) -> None:
-    assert at_rank(comms_job, 0, command).strip() == message
+def test_errors_are_sentences(comms_job: Job) -> None:
+    wrong = {
+        "mpi nix": 'Undefined mpi command: "nix".  Try "help mpi".',
+        "mpi queues -nix": "mpi queues: there is no option -nix\ntype: help mpi queues",
+        "mpi queues word": "mpi queues: does not take the argument 'word'\ntype: help mpi queues",
+        "print $_mpi_comm(1)": '$_mpi_comm: needs a name in quotes, such as $_mpi_comm("MPI_COMM_WORLD"), '
+        "in Fortran $_mpi_comm('MPI_COMM_WORLD')",
+        'print $_mpi_comm("nix")': "$_mpi_comm: no communicator is named 'nix'; to see all, type: mpi comms",
+        "set mpi timeout 0": "set mpi timeout 0: not a time; it stays at 60 seconds.",
+        "set mpi source magic": 'Undefined item: "magic".',
+    }
+    assert [output.strip() for output in Gdb().at(comms_job, 0, *wrong)] == list(wrong.values())
 
 
 def test_functions_without_a_process() -> None:
@@ -74,24 +69,28 @@ def test_functions_without_a_process() -> None:
     assert "Traceback" not in output
 
 
-@pytest.mark.slow
 def test_every_command_is_documented_with_an_example() -> None:
     commands = all_commands()
-    output = batch(["help mpi"])
-    for command in commands:
-        assert f"{command.full_name} -- {command.summary}" in output
-        text = batch([f"help {command.full_name}"])
+    every, *texts = Gdb().run(
+        "help mpi", *(line for one in commands for line in (f"help {one.full_name}", f"mpi help {one.name}"))
+    )
+    for command, text, same in zip(commands, texts[::2], texts[1::2]):
+        assert f"{command.full_name} -- {command.summary}" in every
         assert "Example" in text
         assert all(typed in text for typed, _ in command.examples)
-        assert text.strip() == batch([f"mpi help {command.name}"]).strip()
+        assert text.strip() == same.strip()
         assert max(map(len, text.splitlines())) <= 110
 
 
-@pytest.mark.parametrize("name", ["source", "plugin-path", "internal", "limit", "timeout", "layouts"])
-def test_every_setting_is_documented_with_an_example(name: str) -> None:
-    assert f"Example: set mpi {name} " in batch([f"help set mpi {name}"])
-    assert name.split("-")[0] in batch(["show mpi"])
-    assert len(batch([f"show mpi {name}"]).strip().splitlines()) == 1
+def test_every_setting_is_documented_with_an_example() -> None:
+    names = ["source", "plugin-path", "internal", "limit", "timeout", "layouts"]
+    every, *texts = Gdb().run(
+        "show mpi", *(line for name in names for line in (f"help set mpi {name}", f"show mpi {name}"))
+    )
+    for name, text, value in zip(names, texts[::2], texts[1::2]):
+        assert f"Example: set mpi {name} " in text
+        assert name.split("-")[0] in every
+        assert len(value.strip().splitlines()) == 1
 
 
 def test_nothing_that_is_selected_changes(blocked_job: Job) -> None:

@@ -68,21 +68,17 @@ def test_a_command_that_fails_has_a_status(comms_job: Job) -> None:
     assert not results[2][0] and results[2][1].startswith("error: no communicator is named 'nix'")
 
 
-@pytest.mark.parametrize(
-    ("words", "message"),
-    [
-        (
-            "timeout 0",
-            "timeout 0: not a time of 1 to 1000000 seconds; nothing was changed\ntype, for example: mpi config",
-        ),
-        ("timeout ²", "timeout ²: not a time of 1 to 1000000 seconds; nothing was changed\n"),
-        ("source magic", "source magic: not one of auto, builtin, plugin, recorder; nothing was changed\n"),
-        ("limit 0", "limit 0: neither a number of rows nor 'unlimited'; nothing was changed\n"),
-        ("internal 2", "internal 2: neither on nor off; nothing was changed\n"),
-    ],
-)
-def test_errors_of_settings(words: str, message: str) -> None:
-    assert lldb.run(f"mpi config {words}")[0].startswith(f"error: mpi config {message}")
+def test_errors_of_settings() -> None:
+    wrong = {
+        "timeout 0": "timeout 0: not a time of 1 to 1000000 seconds; nothing was changed\n"
+        "type, for example: mpi config",
+        "timeout ²": "timeout ²: not a time of 1 to 1000000 seconds; nothing was changed\n",
+        "source magic": "source magic: not one of auto, builtin, plugin, recorder; nothing was changed\n",
+        "limit 0": "limit 0: neither a number of rows nor 'unlimited'; nothing was changed\n",
+        "internal 2": "internal 2: neither on nor off; nothing was changed\n",
+    }
+    for message, output in zip(wrong.values(), lldb.run(*(f"mpi config {words}" for words in wrong))):
+        assert output.startswith(f"error: mpi config {message}")
 
 
 def test_other_words_than_settings() -> None:

@@ -44,23 +44,19 @@ def runs(suite: pytest.Pytester, *options: str, **outcomes: int) -> str:
     return "\n".join((*result.outlines, *result.errlines))
 
 
-@pytest.mark.parametrize(
-    "marked",
-    [
-        '@pytest.mark.mpi_recording("hang.mpirec")' + HALO,
-        'import pathlib\n@pytest.mark.mpi_recording(pathlib.Path(__file__).with_name("hang.mpirec"))' + HALO,
-        'pytestmark = pytest.mark.mpi_recording("hang.mpirec")' + HALO,
-        '@pytest.mark.mpi_recording("hang.mpirec")\nclass TestIt:'
-        + HALO.replace("\n", "\n    ").replace("(mpi_session)", "(self, mpi_session)"),
-        '@pytest.mark.mpi_recording("nosuch.mpirec")\nclass TestIt:\n    @pytest.mark.mpi_recording("hang.mpirec")'
-        + HALO.replace("\n", "\n    ").replace("(mpi_session)", "(self, mpi_session)"),
-        '@pytest.mark.parametrize("mpi_session", ["hang.mpirec"], indirect=True)' + HALO,
-    ],
-    ids=["function", "path", "module", "class", "closest", "parametrize"],
-)
-def test_where_the_recording_is_named(suite: pytest.Pytester, marked: str) -> None:
-    suite.makepyfile(HEAD + marked)
-    runs(suite, passed=1)
+def test_where_the_recording_is_named(suite: pytest.Pytester) -> None:
+    in_a_class = HALO.replace("\n", "\n    ").replace("(mpi_session)", "(self, mpi_session)")
+    marked = {
+        "function": '@pytest.mark.mpi_recording("hang.mpirec")' + HALO,
+        "path": 'import pathlib\n@pytest.mark.mpi_recording(pathlib.Path(__file__).with_name("hang.mpirec"))' + HALO,
+        "module": 'pytestmark = pytest.mark.mpi_recording("hang.mpirec")' + HALO,
+        "class": '@pytest.mark.mpi_recording("hang.mpirec")\nclass TestIt:' + in_a_class,
+        "closest": '@pytest.mark.mpi_recording("nosuch.mpirec")\nclass TestIt:\n'
+        '    @pytest.mark.mpi_recording("hang.mpirec")' + in_a_class,
+        "parametrize": '@pytest.mark.parametrize("mpi_session", ["hang.mpirec"], indirect=True)' + HALO,
+    }
+    suite.makepyfile(**{f"test_{name}": HEAD + text for name, text in marked.items()})
+    runs(suite, passed=len(marked))
 
 
 def test_a_test_for_each_recording(suite: pytest.Pytester) -> None:
@@ -107,9 +103,13 @@ def test_the_difference_is_what_is_shown(suite: pytest.Pytester) -> None:
     assert "testing.py" not in said
 
 
-@pytest.mark.parametrize(
-    ("marker", "named"),
-    [
+def test_a_recording_that_is_not_there_or_damaged(suite: pytest.Pytester) -> None:
+    suite.mkdir("folder")
+    (suite.path / "text.mpirec").write_text("not a recording")
+    whole = demo.RECORDING.read_bytes()
+    # Somewhere in the last process: the first ones are still whole.
+    (suite.path / "cut.mpirec").write_bytes(whole[: len(whole) * 9 // 10])
+    marked = [
         ("", 'mpi_session needs the name of a recording: @pytest.mark.mpi_recording("hang.mpirec")'),
         ("@pytest.mark.mpi_recording()", "takes the path of a recording"),
         ("@pytest.mark.mpi_recording(7)", "takes the path of a recording"),
@@ -120,17 +120,13 @@ def test_the_difference_is_what_is_shown(suite: pytest.Pytester) -> None:
         ('@pytest.mark.mpi_recording("cut.mpirec")', "cut.mpirec could not be read whole"),
         ('@pytest.mark.mpi_recording("hang.mpirec", handles="comm")', "handles='comm' is not a list of kinds"),
         ('@pytest.mark.mpi_recording("hang.mpirec", handles=["nosuch"])', "nosuch: no kind of handle"),
-    ],
-)
-def test_a_recording_that_is_not_there_or_damaged(suite: pytest.Pytester, marker: str, named: str) -> None:
-    suite.mkdir("folder")
-    (suite.path / "text.mpirec").write_text("not a recording")
-    whole = demo.RECORDING.read_bytes()
-    # Somewhere in the last process: the first ones are still whole.
-    (suite.path / "cut.mpirec").write_bytes(whole[: len(whole) * 9 // 10])
-    suite.makepyfile(HEAD + marker + HALO)
-    said = runs(suite, errors=1)
-    assert named in said
+    ]
+    for number, (marker, _) in enumerate(marked):
+        suite.makepyfile(**{f"test_{number}": HEAD + marker + HALO})
+    said = runs(suite, errors=len(marked))
+    _, *errors = said.split("ERROR at setup of ")
+    assert len(errors) == len(marked)
+    assert [named for (_, named), error in zip(marked, errors) if named not in error] == []
     assert "Traceback" not in said and "pytest_plugin.py" not in said
 
 
