@@ -174,7 +174,7 @@ def same(text: str) -> Dict[str, Any]:
         ("truth_random", ("7", "300")),
     ],
 )
-@pytest.mark.usual("debian-truth_comms-arguments1", "wheel-5*-truth_modes-arguments0")
+@pytest.mark.usual("debian-truth_comms-arguments1")
 def test_the_same_json_in_both(
     mpi_build: MpiBuild, start_job: Callable[..., Job], program: str, arguments: List[str]
 ) -> None:

@@ -95,6 +95,7 @@ def test_text_of_a_live_job(stuck: Job) -> None:
     assert len(verbose.out.splitlines()) > len(result.out.splitlines())
 
 
+@pytest.mark.slow
 def test_once_is_one_look(stuck: Job) -> None:
     content = json.loads(mpi_queues("diagnose", *pid_options(stuck.pids), "--once", "--format", "json").out)
     assert_names_the_cause(content)
@@ -182,7 +183,7 @@ RUN = {
 }
 
 
-@pytest.mark.usual("gdb")
+@pytest.mark.slow
 def test_all_ranks_in_a_debugger(debugger: Gdb, stuck: Job) -> None:
     commands = [f"mpi attach {stuck.launcher_pid}", "mpi diagnose -format json", "mpi diagnose", *RUN[debugger.name]]
     *_, text = outputs = debugger.run(*commands, "mpi diagnose -format json")
@@ -198,6 +199,7 @@ def test_all_ranks_in_a_debugger(debugger: Gdb, stuck: Job) -> None:
         processes.assert_running(pid)
 
 
+@pytest.mark.usual("gdb")
 def test_a_report_of_all_ranks_in_a_debugger(debugger: Gdb, stuck: Job, tmp_path: pathlib.Path) -> None:
     page, drawing = tmp_path / "hang.html", tmp_path / "hang.svg"
     attach = f"mpi attach {stuck.launcher_pid}"
@@ -211,7 +213,7 @@ def test_a_report_of_all_ranks_in_a_debugger(debugger: Gdb, stuck: Job, tmp_path
     assert "receive_halo at demo.c" in drawing.read_text(encoding="utf-8")
 
 
-@pytest.mark.usual("lldb")
+@pytest.mark.slow
 def test_one_rank_alone_says_how_to_have_the_others(debugger: Gdb, stuck: Job) -> None:
     attach = debugger.attach(stuck.pids[0])
     text = debugger.run(*attach, "mpi diagnose")[-1]

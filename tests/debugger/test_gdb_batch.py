@@ -112,6 +112,7 @@ def test_nothing_that_is_selected_changes(blocked_job: Job) -> None:
     assert {frame.lstrip("2") for frame in frames} == {frames[0].lstrip("2")}
 
 
+@pytest.mark.slow
 def test_several_inferiors(comms_job: Job) -> None:
     first, second = comms_job.pids
     commands = [f"attach {first}", "add-inferior -no-connection", "inferior 2", f"attach {second}", "echo \\n==\\n"]
@@ -149,6 +150,7 @@ def test_what_was_read_is_dropped_when_the_process_runs(blocked_job: Job) -> Non
     assert times[0] == times[1] < times[2]
 
 
+@pytest.mark.slow
 def test_a_process_that_ends_while_gdb_has_it(debian_mpi: MpiBuild) -> None:
     with Job(debian_mpi, "truth_comms", ranks=2) as job:
         output = batch(

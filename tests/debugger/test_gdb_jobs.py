@@ -198,6 +198,7 @@ def test_quitting_ends_what_was_launched(starter: Callable[..., Starter]) -> Non
     job.await_end()
 
 
+@pytest.mark.slow
 def test_ranks_that_the_job_does_not_have(starter: Callable[..., Starter]) -> None:
     job = starter("I_AM_STARTER")
     output, listed = run(job, f"mpi launch -ranks 5 {job.command}", "info inferiors")
@@ -222,6 +223,7 @@ def test_a_launcher_is_told_of_the_debugger_and_its_gates_are_opened(starter: Ca
     assert job.said("ended") == "0"
 
 
+@pytest.mark.slow
 def test_a_launcher_that_is_itself_rank_0(starter: Callable[..., Starter]) -> None:
     job = starter(ranks=3)
     launched, table, _ = run(job, f"mpi launch {job.command}", "mpi ranks -format json", "mpi detach")
@@ -233,6 +235,7 @@ def test_a_launcher_that_is_itself_rank_0(starter: Callable[..., Starter]) -> No
     job.await_files("ended")
 
 
+@pytest.mark.slow
 def test_a_part_of_the_ranks_where_the_launcher_allows_it(starter: Callable[..., Starter]) -> None:
     job = starter("I_AM_STARTER", "PARTIAL_ATTACH_OK", ranks=3, rank_flags=())
     launched, table, _ = run(job, f"mpi launch -ranks 0,2 {job.command}", "mpi ranks -format json", "mpi detach")
@@ -243,6 +246,7 @@ def test_a_part_of_the_ranks_where_the_launcher_allows_it(starter: Callable[...,
     job.await_files("ended")
 
 
+@pytest.mark.slow
 def test_a_part_of_the_ranks_where_each_waits_for_its_gate(starter: Callable[..., Starter]) -> None:
     job = starter("I_AM_STARTER", ranks=3)
     launched, table, _ = run(job, f"mpi launch -ranks 1 {job.command}", "mpi ranks -format json", "mpi detach")
@@ -277,13 +281,14 @@ def test_a_launcher_that_wants_main_to_be_shown(starter: Callable[..., Starter])
 
 
 @pytest.mark.parametrize("flag", ["IGNORE_QUEUES", "IGNORE_QUEUE"])
-@pytest.mark.usual("IGNORE_QUEUES")
+@pytest.mark.slow
 def test_a_launcher_that_wants_queues_to_be_left_alone(starter: Callable[..., Starter], flag: str) -> None:
     job = starter("I_AM_STARTER", flag)
     launched, _ = run(job, f"mpi launch {job.command}", "mpi detach")
     assert f"MPIR_{flag.lower()}" in launched
 
 
+@pytest.mark.slow
 def test_ranks_of_another_host_are_listed_and_out_of_reach(starter: Callable[..., Starter]) -> None:
     job = starter("I_AM_STARTER", remote=2)
     launched, table, _ = run(job, f"mpi launch {job.command}", "mpi ranks -format json", "mpi detach")
@@ -295,6 +300,7 @@ def test_ranks_of_another_host_are_listed_and_out_of_reach(starter: Callable[...
     assert [one[3] for one in held] == ["inferior 2", "inferior 3", None, None]
 
 
+@pytest.mark.slow
 def test_the_abort_of_a_job_is_told(starter: Callable[..., Starter]) -> None:
     job = starter("I_AM_STARTER")
     _, _, aborted, where, _, end = run(
@@ -311,6 +317,7 @@ def test_the_abort_of_a_job_is_told(starter: Callable[..., Starter]) -> None:
     assert "exited with code 07" in end
 
 
+@pytest.mark.slow
 def test_what_the_launcher_says_of_itself(starter: Callable[..., Starter]) -> None:
     job = starter("I_AM_STARTER", "SERVER", "ATTACH_FIFO", "PARTIAL_ATTACH_OK")
     _, text, table, _ = run(job, f"mpi launch {job.command}", "mpi ranks -v", "mpi ranks -v -format json", "mpi detach")
@@ -327,6 +334,7 @@ def test_what_the_launcher_says_of_itself(starter: Callable[..., Starter]) -> No
     }
 
 
+@pytest.mark.slow
 def test_a_running_launcher_is_told_through_its_fifo(starter: Callable[..., Starter]) -> None:
     job = starter("I_AM_STARTER", "ATTACH_FIFO")
     launcher = subprocess.Popen([job.program, *job.arguments], env={**os.environ, **job.environment})
@@ -380,6 +388,7 @@ def test_the_launcher_of_a_running_job_is_not_touched(four: Job) -> None:
     four.assert_running()
 
 
+@pytest.mark.slow
 def test_some_ranks(four: Job) -> None:
     attached, listed, again, more = GDB.run(
         f"mpi attach {of(four)} -ranks 1,3", "info inferiors", "mpi attach -ranks 0-1", "info inferiors"
@@ -405,6 +414,7 @@ def test_the_members_of_a_communicator(four: Job, name: str, members: List[int])
     four.assert_running()
 
 
+@pytest.mark.slow
 def test_a_name_that_several_communicators_share(four: Job) -> None:
     attached, listed, chosen, more = GDB.run(
         f'mpi attach {of(four)} -comm "only me"',
@@ -434,6 +444,7 @@ def test_what_cannot_be_attached_to(four: Job, options: str, message: str) -> No
     four.assert_running()
 
 
+@pytest.mark.slow
 def test_a_rank_that_another_debugger_has_is_a_line(four: Job) -> None:
     other = subprocess.Popen(
         ["gdb", "-nx", "-q", "-iex", "set debuginfod enabled off", "-p", str(four.pids[2])],
@@ -452,6 +463,7 @@ def test_a_rank_that_another_debugger_has_is_a_line(four: Job) -> None:
     four.assert_running()
 
 
+@pytest.mark.slow
 def test_a_rank_that_is_killed_while_it_runs(debian_mpi: MpiBuild, start_job: Callable[..., Job]) -> None:
     job = start_job(debian_mpi, "truth_comms", ranks=3)
     # The launcher would end the others.

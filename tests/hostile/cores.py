@@ -25,7 +25,7 @@ from .core_damage import KINDS, Core
 from .guarded import Run
 from .typed import Typed, typed
 
-SHORT = range(5)
+SHORT = range(3)
 LONG = range(120)
 MPIS = ("openmpi", "mpich")
 

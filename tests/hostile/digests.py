@@ -16,7 +16,7 @@ from mpi_queues.nodes.frames import Message
 from .guarded import Run, guarded
 
 #: Every bomb is among them.
-SHORT = range(40)
+SHORT = range(14)
 LONG = range(4000)
 MPIS: Tuple[str, ...] = ()
 

@@ -115,14 +115,14 @@ FLAGS: List[Tuple[str, ...]] = [("-O0",), ("-O0", "-g3")]
 
 @pytest.mark.parametrize("flags", FLAGS, ids=" ".join)
 @pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
-@pytest.mark.usual("debian-gdb--O0 -g3", "wheel-5*-lldb--O0")
+@pytest.mark.usual("debian-native--O0 -g3")
 def test_arguments_of_c(mpi_build: MpiBuild, start_calls: StartCalls, via: str, flags: Tuple[str, ...]) -> None:
     check_c(start_calls(mpi_build, "calls.c", *flags), via)
 
 
 @pytest.mark.parametrize("flags", FLAGS, ids=" ".join)
 @pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
-@pytest.mark.usual("mpich-debian-lldb--O0 -g3", "mpich-wheel-*-gdb--O0")
+@pytest.mark.usual("mpich-debian-native--O0 -g3")
 def test_arguments_of_c_in_mpich(
     mpich_build: MpiBuild, start_calls: StartCalls, via: str, flags: Tuple[str, ...]
 ) -> None:
@@ -154,6 +154,7 @@ def check_c(job: jobs.Job, via: str) -> None:
 
 
 @pytest.mark.parametrize("via", ["native", "gdb"])
+@pytest.mark.usual("debian-native")
 def test_variables_of_other_units_and_of_libraries(
     mpi_build: MpiBuild, start_calls: StartCalls, via: str, tmp_path: pathlib.Path
 ) -> None:
@@ -171,7 +172,7 @@ def test_variables_of_other_units_and_of_libraries(
 
 
 @pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
-@pytest.mark.usual("native", "lldb")
+@pytest.mark.usual("native")
 def test_arguments_of_cxx(debian_mpi: MpiBuild, start_calls: StartCalls, via: str) -> None:
     job = start_calls(debian_mpi, "calls.cc", "-O0")
     for rank, call in enumerate(calls_of(job, "--via", via)):
@@ -218,7 +219,7 @@ def test_a_recording_tells_the_same(debian_mpich: MpiBuild, start_calls: StartCa
 
 
 @pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
-@pytest.mark.usual("native", "lldb")
+@pytest.mark.usual("native")
 def test_a_core_file_tells_the_same(
     debian_mpich: MpiBuild, start_calls: StartCalls, tmp_path: pathlib.Path, via: str
 ) -> None:
@@ -253,7 +254,7 @@ def test_without_its_source_an_unoptimised_program_tells_why(debian_mpi: MpiBuil
 
 #: A loop without anything of its own that changes is told from a wait by what the MPI's shared memory has.
 @pytest.mark.parametrize(("via", "flags"), [("gdb", "-O2"), ("lldb", "-O0")])
-@pytest.mark.usual("debian-gdb--O2")
+@pytest.mark.slow
 def test_a_fingerprint_tells_a_loop_from_a_wait(
     mpi_build: MpiBuild, start_calls: StartCalls, via: str, flags: str
 ) -> None:

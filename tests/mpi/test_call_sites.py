@@ -86,7 +86,7 @@ def test_calls_without_their_source_in_mpich(mpich_build: MpiBuild, start_calls:
 
 
 @pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
-@pytest.mark.usual("lldb")
+@pytest.mark.usual("native")
 def test_calls_in_functions_that_were_inlined(debian_mpi: MpiBuild, start_calls: StartCalls, via: str) -> None:
     job = start_calls(debian_mpi, "calls.c", "-O2")
     with_source = calls_of(job, "--via", via)

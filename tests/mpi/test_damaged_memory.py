@@ -104,6 +104,7 @@ def _check_told(job: Job, result: Result) -> None:
 
 @pytest.mark.parametrize("damage", ["null", "itself", "unmapped", "kernel", "odd", "text"])
 @pytest.mark.parametrize("site", ["receives", "unexpected", "second unexpected", "pool"])
+@pytest.mark.usual("debian-*-itself", "debian-*-unmapped")
 def test_a_damaged_list(job: Job, site: str, damage: str) -> None:
     if (site, damage) == ("unexpected", "itself"):
         # An empty list: only its length tells, which a stop in the middle of an insertion falsifies as well.
@@ -123,6 +124,7 @@ def test_a_damaged_list(job: Job, site: str, damage: str) -> None:
 
 
 @pytest.mark.parametrize("size", [0, 1, 7, 1 << 15, 1 << 62])
+@pytest.mark.usual("debian-1", "debian-4611686018427387904")
 def test_a_pool_whose_items_have_an_impossible_size(job: Job, size: int) -> None:
     """Of size 0 a walk that does not look never ends."""
     place = symbol(job.pids[0], "mca_pml_base_recv_requests") + POOL_ITEM_SIZE

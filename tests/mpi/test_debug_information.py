@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, Callable
 
+import pytest
 from support import debug_types
 from support.builds import MpiBuild
 from support.cli import mpi_queues, pid_options, show
@@ -30,6 +31,7 @@ def test_the_debuggers_types_are_preferred(mpi_build: MpiBuild, start_job: Start
     job.assert_running()
 
 
+@pytest.mark.slow
 def test_types_of_another_build_are_set_aside(mpi_build: MpiBuild, start_job: StartJob, tmp_path: Path) -> None:
     types = debug_types.profile(mpi_build.series)["types"]
     # As if the program carried the structures of a build whose communicator is larger.

@@ -76,7 +76,7 @@ def _compare(job: Job, name: str, directory: Path, request: pytest.FixtureReques
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=_name)
-@pytest.mark.usual("debian-comms", "debian-types", "wheel-5*-values", "wheel-5*-windows-rdma-rdma")
+@pytest.mark.usual("debian-comms", "debian-types")
 def test_handles_are_what_the_program_made(
     mpi_build: MpiBuild,
     start_job: Callable[..., Job],

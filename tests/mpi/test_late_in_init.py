@@ -56,6 +56,9 @@ def job(request: pytest.FixtureRequest) -> Iterator[Job]:
 
 
 @pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
+@pytest.mark.usual(
+    "debian_mpi-native", "wheel_mpi-native", "debian_mpich-native", "debian_mpi-gdb", "debian_mpich-lldb"
+)
 def test_who_is_late_is_told(job: Job, via: str) -> None:
     assert_told(diagnosis(*pid_options(job.pids), "--via", via))
     job.assert_running()
@@ -71,6 +74,7 @@ def test_in_words(job: Job) -> None:
     assert "queues" not in told.replace("mpi-queues", "")
 
 
+@pytest.mark.usual("debian_mpi", "debian_mpich")
 def test_recordings_and_core_files_tell_the_same(job: Job, tmp_path: Path) -> None:
     recording = tmp_path / "late.mpirec"
     # Each of them is said to be before MPI_Init.
@@ -80,11 +84,13 @@ def test_recordings_and_core_files_tell_the_same(job: Job, tmp_path: Path) -> No
     assert_told(diagnosis(*found))
 
 
+@pytest.mark.usual("debian_mpi", "wheel_mpi")
 def test_the_agent_tells_the_same(job: Job) -> None:
     result = agent.agent("diagnose", *pid_options(job.pids))
     assert_told(json.loads(result.out))
 
 
+@pytest.mark.usual("debian_mpich")
 def test_queues_are_not_shown(job: Job) -> None:
     result = mpi_queues("show", *pid_options(job.pids))
     assert (result.status, result.out) == (3, ""), str(result)
@@ -98,6 +104,7 @@ def test_where_none_has_called_it(debian_mpi: MpiBuild) -> None:
         assert content["verdict"]["headline"] == "Nobody is stuck as far as can be seen: 3 ranks outside MPI."
 
 
+@pytest.mark.usual("debian_mpi")
 def test_a_watch_gives_the_alarm(job: Job, tmp_path: Path) -> None:
     result = mpi_queues("watch", str(job.launcher_pid), "--after", "2s", "--idle", "-o", str(tmp_path))
     assert result.status == 75, str(result)

@@ -85,6 +85,7 @@ def stuck(job: PythonJob, program: str, *options: str) -> Dict[int, Json]:
 
 
 @pytest.mark.parametrize("program", PROGRAMS)
+@pytest.mark.usual("recv_without_send", "head_to_head", "exception_handled", "threads", "names")
 def test_calls_have_the_lines_of_python(debian_mpi: MpiBuild, start_python: StartPython, program: str) -> None:
     job = start_python(debian_mpi, program, ranks=PROGRAMS[program])
     for process in stuck(job, program).values():
@@ -255,7 +256,7 @@ def of_target(*target: str) -> Dict[int, Json]:
 
 
 @pytest.mark.parametrize("debugger", ["native", "gdb", "lldb"])
-@pytest.mark.usual("native", "gdb")
+@pytest.mark.usual("native")
 def test_every_kind_of_target_tells_of_python(
     debian_mpi: MpiBuild, start_python: StartPython, tmp_path: Path, debugger: str
 ) -> None:

@@ -141,7 +141,7 @@ ALGORITHMS = {
 @pytest.mark.parametrize(
     "change", [{}, {"OMPI_MCA_coll_libnbc_ibcast_algorithm": "2", "OMPI_MCA_coll_libnbc_iallreduce_algorithm": "1"}]
 )
-@pytest.mark.usual("debian-change1")
+@pytest.mark.slow
 def test_plans_of_other_algorithms(
     mpi_build: MpiBuild, start_calls: StartCalls, monkeypatch: pytest.MonkeyPatch, change: Dict[str, str]
 ) -> None:

@@ -75,7 +75,7 @@ def operations(process: Json) -> List[Json]:
 
 
 @pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
-@pytest.mark.usual("debian-gdb")
+@pytest.mark.usual("debian-native")
 def test_who_started_requests(mpi_build: MpiBuild, start_calls: StartCalls, via: str) -> None:
     job = start_calls(mpi_build, "calls_started.c", "-g", "-O0", ranks=RANKS)
     found = waiting(job, "--via", via)

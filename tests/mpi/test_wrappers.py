@@ -62,7 +62,7 @@ def waiting(job: jobs.Job, *options: str, **environment: str) -> Dict[int, Dict[
 
 
 @pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
-@pytest.mark.usual("native", "gdb")
+@pytest.mark.usual("native")
 def test_calls_of_wrappers(debian_mpi: MpiBuild, start_calls: StartCalls, tmp_path: pathlib.Path, via: str) -> None:
     job = start_calls(debian_mpi, SOURCE, *BOOST, ranks=RANKS)
     lines = truth(job)
@@ -98,6 +98,7 @@ def test_the_text_names_the_application(debian_mpi: MpiBuild, start_calls: Start
 
 
 @pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
+@pytest.mark.usual("native")
 def test_what_started_the_requests_of_boost(debian_mpi: MpiBuild, start_calls: StartCalls, via: str) -> None:
     job = start_calls(debian_mpi, REQUESTS, *BOOST, ranks=RANKS)
     said: Dict[int, Dict[str, int]] = {}

@@ -66,6 +66,7 @@ def test_a_job_of_flux_is_read_on_all_its_nodes(cluster: Hosts, name: str) -> No
     assert not cluster.running(AGENT)
 
 
+@pytest.mark.slow
 def test_an_agent_is_sent_through_flux(cluster: Hosts) -> None:
     cluster.hide(PACKAGE / "bin")
     try:
@@ -77,6 +78,7 @@ def test_an_agent_is_sent_through_flux(cluster: Hosts) -> None:
     assert not cluster.running(AGENT) and not list(cluster.directory.glob("mpi-queues.*"))
 
 
+@pytest.mark.slow
 def test_a_node_that_is_down_costs_its_own_rank(cluster: Hosts) -> None:
     settle(cluster, down=["h2"])
     try:
@@ -103,6 +105,7 @@ def test_what_is_no_job_of_flux_is_told(cluster: Hosts, name: str, status: int, 
     assert (told.returncode, told.stdout) == (status, "") and said in told.stderr, told.stderr
 
 
+@pytest.mark.slow
 def test_whoever_is_killed_leaves_nothing_behind(cluster: Hosts) -> None:
     command = [sys.executable, "-m", "mpi_queues.cli", "diagnose", "--job", f"flux:{TYPED}", "--twice", "60"]
     running = subprocess.Popen(

@@ -97,6 +97,7 @@ def test_a_node_that_fails_costs_its_own_ranks(kind: str, said: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["dies", "unreachable"])
+@pytest.mark.usual("unreachable")
 def test_an_engine_that_ends_for_all_is_started_again_without_the_one_that_failed(kind: str) -> None:
     engine = MadeUp(["good0", f"{kind}1", "good2"])
     looks, silent = asked(engine, timeout=20)

@@ -78,6 +78,7 @@ def test_hosts_together_say_what_one_machine_says(cluster: Hosts, job: List[int]
         processes.assert_running(pid)
 
 
+@pytest.mark.slow
 def test_queues_and_stacks_of_all_hosts(cluster: Hosts, job: List[int]) -> None:
     shown = cluster.mpi_queues("show", "--job", "hosts:h2", "--rank", "1")
     assert "pending receives: 1" in shown.stdout and "unexpected messages: 1" in shown.stdout, shown.stderr
@@ -100,6 +101,7 @@ def test_a_host_without_sshd_costs_its_own_rank(cluster: Hosts, job: List[int]) 
         cluster.start_sshd("h3")
 
 
+@pytest.mark.slow
 def test_gateways_hand_on_what_is_asked(cluster: Hosts, job: List[int]) -> None:
     """ClusterShell's tree: h1 is the gateway to the others."""
     topology = cluster.directory / "topology.conf"
@@ -190,6 +192,7 @@ def test_a_launcher_here_leads_to_its_ranks_elsewhere(cluster: Hosts, job: List[
     assert reasons(json.loads(again.stdout))[1:] == reasons(found)[1:]
 
 
+@pytest.mark.slow
 def test_of_a_launchers_ranks_elsewhere_those_that_are_not_reached_are_named(cluster: Hosts, job: List[int]) -> None:
     cluster.stop_sshd("h3")
     try:
@@ -209,6 +212,7 @@ def test_of_a_launchers_ranks_elsewhere_those_that_are_not_reached_are_named(clu
 
 
 @pytest.mark.parametrize("launcher", ["mpirun.openmpi", "mpiexec.hydra"])
+@pytest.mark.usual("mpirun.openmpi")
 def test_ranks_here_and_elsewhere_are_read_together(
     cluster: Hosts, job: List[int], program: Path, launcher: str
 ) -> None:

@@ -94,6 +94,7 @@ def test_nodes_together_say_what_one_machine_says(slurm: Slurm, job: str) -> Non
         processes.assert_running(pid)
 
 
+@pytest.mark.slow
 def test_queues_and_stacks_of_all_nodes(slurm: Slurm, job: str) -> None:
     shown = told(slurm, "show", "--job", f"slurm:{job}.0", "--rank", "1")
     assert shown.returncode == 0, shown.stderr
@@ -115,6 +116,7 @@ def test_the_ranks_of_all_nodes_are_listed(slurm: Slurm, job: str) -> None:
     assert twice.returncode == 2 and "two jobs are named" in twice.stderr
 
 
+@pytest.mark.slow
 def test_handles_of_all_nodes(slurm: Slurm, job: str) -> None:
     """As they are told of the same processes on one machine."""
     words = ("request", "--format", "json")
@@ -154,6 +156,7 @@ def test_each_node_records_its_ranks(slurm: Slurm, job: str, tmp_path: Path) -> 
     assert full.returncode == 2 and "without --full" in full.stderr
 
 
+@pytest.mark.slow
 def test_a_job_that_hangs_is_told_by_a_watch(slurm: Slurm, job: str, tmp_path: Path) -> None:
     watched = told(slurm, "watch", f"slurm:{job}", "--after", "3", "-o", str(tmp_path / "hang"))
     assert watched.returncode == 75, watched.stderr
@@ -198,7 +201,7 @@ def test_python_reads_all_nodes(slurm: Slurm, job: str, monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("allocates", ["salloc", "sbatch"])
-@pytest.mark.usual("sbatch")
+@pytest.mark.slow
 def test_a_job_that_mpirun_has_started_in_an_allocation(slurm: Slurm, program: Path, allocates: str) -> None:
     """Open MPI has srun start its daemons, and these the ranks: Slurm does not know how many there are."""
     number = slurm.run_by_mpirun(program, demo.RANKS, JOB, allocates)
@@ -214,6 +217,7 @@ def test_a_job_that_mpirun_has_started_in_an_allocation(slurm: Slurm, program: P
         subprocess.run(["scancel", number], env=slurm.environment, check=True)
 
 
+@pytest.mark.slow
 def test_an_agent_that_nodes_do_not_have_is_sent(
     slurm: Slurm, job: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -238,6 +242,7 @@ SLURMD_NODENAME=$1 exec sh -c "$2"
 """
 
 
+@pytest.mark.slow
 def test_nodes_of_slurm_are_reached_by_another_engine(slurm: Slurm, job: str, tmp_path: Path) -> None:
     (tmp_path / "ssh").write_text(SSH)
     (tmp_path / "ssh").chmod(0o755)
@@ -286,6 +291,7 @@ def test_whoever_is_interrupted_leaves_nothing_behind(slurm: Slurm, job: str, en
     processes.wait_until(lambda: not agents(slurm), "the agents to end", timeout=30)
 
 
+@pytest.mark.slow
 def test_a_node_that_cannot_be_reached_costs_its_own_rank(slurm: Slurm, job: str) -> None:
     slurm.kill_node("n2")
     try:
@@ -302,6 +308,7 @@ def test_a_node_that_cannot_be_reached_costs_its_own_rank(slurm: Slurm, job: str
         slurm.start_node("n2")
 
 
+@pytest.mark.slow
 def test_ranks_on_a_node_that_is_drained_are_read(slurm: Slurm, job: str) -> None:
     slurm.state("n2", "drain")
     try:
@@ -312,6 +319,7 @@ def test_ranks_on_a_node_that_is_drained_are_read(slurm: Slurm, job: str) -> Non
         slurm.state("n2", "resume")
 
 
+@pytest.mark.slow
 def test_an_agent_that_is_stopped_costs_its_own_rank(slurm: Slurm, job: str) -> None:
     running = subprocess.Popen(
         command("diagnose", "--job", f"slurm:{job}", "--twice", "3", "--timeout", "2", "--format", "json"),

@@ -93,6 +93,7 @@ def test_a_job_of_srun_that_hangs_is_told_and_ended(slurm: Slurm, stuck: Path, t
     assert {process["history"] is not None for process in recorded(tmp_path / "hang")} == {True}
 
 
+@pytest.mark.slow
 def test_a_job_of_srun_that_ends_has_its_own_status(slurm: Slurm, debian_mpi: MpiBuild, tmp_path: Path) -> None:
     recorder.library()
     program = builds.compile_with([str(debian_mpi.mpicc)], debian_mpi.id, [PROGRAMS / "watched" / "status.c"], [])
@@ -145,6 +146,7 @@ def await_files(slurm: Slurm, directory: Path, number: signal.Signals) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGTERM], ids=lambda number: number.name)
+@pytest.mark.usual("SIGTERM")
 def test_a_signal_to_the_script_of_a_batch_job_has_it_written(
     slurm: Slurm, stuck: Path, number: signal.Signals, tmp_path: Path
 ) -> None:

@@ -35,14 +35,7 @@ def _opened(page: Page, report: Path) -> Any:
 
 
 @pytest.mark.parametrize("path", _cases())
-@pytest.mark.usual(
-    "chromium-chain_to_cycle",
-    "chromium-missing_in_barrier",
-    "chromium-start_before_post",
-    "firefox-chain_to_cycle",
-    "firefox-missing_in_barrier",
-    "firefox-start_before_post",
-)
+@pytest.mark.usual("chromium-chain_to_cycle")
 def test_every_view_of_a_bug_opens(path: Path, debian_mpi: MpiBuild, page: Page, tmp_path: Path) -> None:
     program = diagnosis.load(path, False)
     assert program is not None
@@ -53,6 +46,7 @@ def test_every_view_of_a_bug_opens(path: Path, debian_mpi: MpiBuild, page: Page,
     views.compare(page, _opened(page, report))
 
 
+@pytest.mark.slow
 def test_the_time_line_is_what_the_flight_recorder_kept(debian_mpi: MpiBuild, page: Page, tmp_path: Path) -> None:
     """Of a job that really ran under it, against the JSON and against what the program wrote down."""
     report = tmp_path / "hang.html"

@@ -27,6 +27,7 @@ def test_random_messages(any_mpi: MpiBuild, seed: int) -> None:
 
 
 @pytest.mark.parametrize("binding", [1, 2, 3])
+@pytest.mark.usual("debian-1", "mpich-debian-1")
 def test_messages_from_anybody_in_fortran(fortran_mpi: MpiBuild, binding: int) -> None:
     program = recorder.compiled(fortran_mpi, "counts.F90", f"-DBINDING={binding}")
     with Job(fortran_mpi, program, ranks=2) as job:

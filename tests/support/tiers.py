@@ -2,7 +2,7 @@
 
 - ``@pytest.mark.slow``: all of it;
 - ``@pytest.mark.usual("gdb-2", "lldb-*")``: of its parameters all but these; a star stands for any text;
-- of a test on several MPIs that has neither mark: all but those of the distribution.
+- of a test on several MPIs or browsers that has neither mark: all but the distribution's MPIs and Chromium.
 """
 
 from __future__ import annotations
@@ -26,6 +26,8 @@ MARKS = (
 #: Fixtures whose parameters are MPIs, and the MPIs that every run has.
 BUILD_FIXTURES = ("mpi_build", "mpich_build", "transport_build")
 EVERYWHERE = (builds.DEBIAN, builds.DEBIAN_MPICH, f"{builds.DEBIAN}+ucx")
+
+BROWSER = "chromium"
 
 #: What tests of a folder need.
 FOLDERS = {"mpi": "mpi", "debugger": "debugger", "nodes": "nodes", "recorder": "mpi", "watch": "mpi"}
@@ -55,10 +57,10 @@ def left_out(items: Sequence[pytest.Item]) -> Set[pytest.Item]:
 
 
 def _is_elsewhere(item: pytest.Item) -> bool:
-    """Whether it is on an MPI that not every run has."""
+    """Whether it is on an MPI, or in a browser, that not every run has."""
     parameters: Dict[str, object] = getattr(getattr(item, "callspec", None), "params", {})
     chosen: List[object] = [parameters[fixture] for fixture in BUILD_FIXTURES if fixture in parameters]
-    return any(build not in EVERYWHERE for build in chosen)
+    return any(build not in EVERYWHERE for build in chosen) or parameters.get("page", BROWSER) != BROWSER
 
 
 def _fits(pattern: str, name: str) -> bool:
@@ -70,5 +72,5 @@ def add_marks(item: pytest.Item) -> None:
     folder = item.nodeid.removeprefix("tests/").partition("/")[0]
     if folder in FOLDERS:
         item.add_marker(FOLDERS[folder])
-    if "browser" in getattr(item, "fixturenames", ()):
+    if "page" in getattr(item, "fixturenames", ()):
         item.add_marker("browser")

@@ -64,6 +64,7 @@ def test_a_program_that_fails(mpi_job):
     )
 
 
+@pytest.mark.slow
 def test_where_it_is_written(pytester: pytest.Pytester, debian_mpi: MpiBuild, program: Compiled) -> None:
     hangs = program("moves_then_hangs", debian_mpi)
     run_tests(

@@ -69,6 +69,7 @@ def told(directory: Path) -> Dict[str, Any]:
     return found
 
 
+@pytest.mark.usual("openmpi")
 def test_a_job_that_moves_is_left_alone_until_it_hangs(
     build: MpiBuild,
     program: Compiled,
@@ -122,6 +123,7 @@ def test_a_job_that_is_run_is_watched_and_ended(
     place.await_end()
 
 
+@pytest.mark.slow
 def test_a_job_that_is_not_ended_has_its_own_status(
     debian_mpi: MpiBuild, program: Compiled, place: Place, started: Started, environment: Dict[str, str], tmp_path: Path
 ) -> None:
@@ -147,7 +149,7 @@ def test_a_job_that_is_not_ended_has_its_own_status(
         "waits_for_script",
     ],
 )
-@pytest.mark.usual("threads_compute", "pingpong_no_counter")
+@pytest.mark.usual("threads_compute")
 def test_a_correct_program_gives_no_alarm(
     name: str, debian_mpi: MpiBuild, launched: Launched, started: Started, environment: Dict[str, str], tmp_path: Path
 ) -> None:
@@ -162,6 +164,7 @@ def test_a_correct_program_gives_no_alarm(
     assert (watch.returncode, os.listdir(tmp_path)) == (0, []), error
 
 
+@pytest.mark.slow
 def test_who_sleeps_and_wakes_moves(
     debian_mpi: MpiBuild, program: Compiled, started: Started, environment: Dict[str, str], tmp_path: Path
 ) -> None:
@@ -171,6 +174,7 @@ def test_who_sleeps_and_wakes_moves(
     assert (run.returncode, os.listdir(tmp_path)) == (0, []), error
 
 
+@pytest.mark.slow
 def test_who_sleeps_in_one_go_does_not_where_that_is_asked_for(
     debian_mpi: MpiBuild, program: Compiled, started: Started, environment: Dict[str, str], tmp_path: Path
 ) -> None:
@@ -186,6 +190,7 @@ def test_who_sleeps_in_one_go_does_not_where_that_is_asked_for(
     assert "sleeps.c" in (tmp_path / "diagnosis.txt").read_text()
 
 
+@pytest.mark.slow
 def test_a_job_that_somebody_has_stopped_gives_no_alarm(
     debian_mpi: MpiBuild,
     program: Compiled,
@@ -267,6 +272,7 @@ def test_a_job_that_has_ended_ends_the_watch(
     assert time.monotonic() - begun < GUARD
 
 
+@pytest.mark.slow
 def test_a_full_disk_is_told_once_with_what_to_do(
     debian_mpi: MpiBuild,
     program: Compiled,
