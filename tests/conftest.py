@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from support import builds, tiers, transports
+from support import builds, leftovers, tiers, transports
 from support.jobs import Job
 
 # A shell starts background jobs with SIGINT ignored, and so would be every program that the tests start and interrupt.
@@ -29,6 +29,14 @@ TOOLS = {
 
 #: Fixtures of MPIs that only ``make test-all-mpis`` has.
 OF_ALL_MPIS = {"intel_mpi", "older_shm"}
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nothing_is_left() -> Iterator[None]:
+    """All that the tests have started ends with them."""
+    yield
+    left = leftovers.left()
+    assert not left, "\n".join(left)
 
 
 @pytest.fixture(scope="session")
@@ -52,6 +60,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    leftovers.guard()
     for mark in tiers.MARKS:
         config.addinivalue_line("markers", mark)
 
