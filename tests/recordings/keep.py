@@ -83,5 +83,7 @@ def _record(kept: Kept) -> None:
         if status:
             sys.exit(status)
         truth: Dict[int, object] = dict(sorted(job.truth.items()))
-    text = json.dumps(truth, indent=1).replace(str(PROJECT), "/mpi-queues")
-    truth_of(kept.file).write_text(text + "\n", encoding="utf-8")
+    # A rank a line.
+    ranks = ",\n".join(f'"{rank}": {json.dumps(said)}' for rank, said in truth.items())
+    text = f"{{\n{ranks}\n}}\n".replace(str(PROJECT), "/mpi-queues")
+    truth_of(kept.file).write_text(text, encoding="utf-8")
