@@ -5,7 +5,6 @@ What is written is to be looked at before it is committed: a fact that was exact
 
 from __future__ import annotations
 
-import json
 import sys
 from typing import Sequence
 
@@ -23,7 +22,7 @@ def main(arguments: Sequence[str]) -> int:
         print(f"measured: {name}", flush=True)
     # Open MPI before MPICH, and of either Debian's before the others.
     ordered = dict(sorted(table.items(), key=lambda row: (row[0].startswith("mpich-"), "debian" not in row[0])))
-    known.TABLE.write_text(json.dumps(ordered, indent=1) + "\n")
+    known.write_table(ordered)
     mpis_page.PAGE.write_text(mpis_page.page(ordered))
     return 0
 

@@ -1,7 +1,8 @@
 """What can be known of each MPI: ``known.json`` beside this file, from which docs/mpis.md is made.
 
 A fact is ``exact`` (never null), ``partial`` (null in some places, with the reason) or ``not available`` (always null,
-with the reason). What the table says of a build is demanded of it: ``tests/mpi/test_known.py`` measures it anew.
+with the reason). What the table says of a build is demanded of it: ``tests/mpi/test_known.py`` measures it anew. Each
+build is a line of the file that names the facts that are not exact, and those that no run showed.
 """
 
 from __future__ import annotations
@@ -14,6 +15,19 @@ from typing import Any, Dict, Iterable, Mapping, Sequence
 TABLE = Path(__file__).with_name("known.json")
 
 EXACT, PARTIAL, NOT_AVAILABLE = "exact", "partial", "not available"
+
+#: All facts of the table.
+FACTS = tuple(
+    f"{group}.{name}"
+    for group, names in {
+        "communicators": "empty_name group listed name rank size",
+        "processes": "call",
+        "receives": "buffer complete datatype length listed order peer tag",
+        "sends": "buffer complete datatype length listed order peer tag",
+        "unexpected": "length listed peer tag",
+    }.items()
+    for name in names.split()
+)
 
 #: Which fact of the table a field of an operation belongs to.
 FACT_OF_FIELD = {
@@ -106,8 +120,27 @@ def told(exactness: Sequence[Mapping[str, str]], facts: Iterable[str]) -> Dict[s
 
 def read_table() -> Dict[str, Dict[str, Any]]:
     """By the names of builds: ``mpi``, ``version``, ``device``, and ``facts`` with their levels."""
-    table: Dict[str, Dict[str, Any]] = json.loads(TABLE.read_text())
-    return table
+    return {build: _entry(row) for build, row in json.loads(TABLE.read_text()).items()}
+
+
+def _entry(row: Dict[str, Any]) -> Dict[str, Any]:
+    levels = {fact: level for level in (PARTIAL, NOT_AVAILABLE) for fact in row.pop(level, [])}
+    unseen = row.pop("unseen", [])
+    return {**row, "facts": {fact: levels.get(fact, EXACT) for fact in FACTS if fact not in unseen}}
+
+
+def write_table(table: Mapping[str, Mapping[str, Any]]) -> None:
+    """What ``read_table`` reads."""
+    rows = []
+    for build, entry in table.items():
+        assert set(entry["facts"]) <= set(FACTS), build
+        row = {name: value for name, value in entry.items() if name != "facts"}
+        for named in (PARTIAL, NOT_AVAILABLE, "unseen"):
+            facts = [fact for fact in FACTS if entry["facts"].get(fact, "unseen") == named]
+            if facts:
+                row[named] = facts
+        rows.append(f"{json.dumps(build)}: {json.dumps(row)}")
+    TABLE.write_text("{\n" + ",\n".join(rows) + "\n}\n")
 
 
 def known_of(build_id: str) -> Known:

@@ -51,20 +51,11 @@ def _cell(facts: Mapping[str, str], group: str) -> str:
     return "; ".join([EXACT, *parts] if len(parts) == 0 else [f"{EXACT} but for", *parts]).replace("for; ", "for ")
 
 
-def _rows(columns: List[str], table: Mapping[str, Mapping[str, Any]], cell: Any) -> List[str]:
-    lines = ["| MPI | " + " | ".join(columns) + " |", "|---" * (len(columns) + 1) + "|"]
-    for build, known in table.items():
-        device = f", {known['device']}" if known["device"] else ""
-        lines.append(f"| {known['mpi']} {known['version']}{device} (`{build}`) | {cell(known['facts'])} |")
-    return lines
-
-
 def page(table: Mapping[str, Mapping[str, Any]]) -> str:
     """The page of a whole table."""
-    kinds = sorted({name.split(".")[1] for known in table.values() for name in known["facts"] if "handles." in name})
-    queues = _rows(list(_QUEUES.values()), table, lambda facts: " | ".join(_cell(facts, group) for group in _QUEUES))
-    handles = _rows(kinds, table, lambda facts: " | ".join(facts.get(f"handles.{kind}", "") for kind in kinds))
-    parts = [_HEAD, "## Queues\n", *queues]
-    if kinds:
-        parts += ["\n## Handles\n", *handles]
-    return "\n".join(parts) + "\n"
+    lines = [_HEAD, "## Queues\n", f"| MPI | {' | '.join(_QUEUES.values())} |", "|---" * (len(_QUEUES) + 1) + "|"]
+    for build, known in table.items():
+        device = f", {known['device']}" if known["device"] else ""
+        cells = " | ".join(_cell(known["facts"], group) for group in _QUEUES)
+        lines.append(f"| {known['mpi']} {known['version']}{device} (`{build}`) | {cells} |")
+    return "\n".join(lines) + "\n"

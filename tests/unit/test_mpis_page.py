@@ -18,7 +18,6 @@ def test_a_page_names_what_is_not_exact() -> None:
         "receives.listed": "exact",
         "unexpected.listed": "not available",
         "communicators.name": "exact",
-        "handles.comm": "partial",
         "processes.call": "exact",
     }
     text = mpis_page.page({"some": {"mpi": "MPICH", "version": "1.2", "device": "ch9", "facts": facts}})
@@ -26,7 +25,6 @@ def test_a_page_names_what_is_not_exact() -> None:
     assert f"| MPICH 1.2, ch9 (`some`) | exact | exact | exact | not available | {sends} |\n" in text
     empty = mpis_page.page({"some": {"mpi": "M", "version": "1", "device": "", "facts": {"sends.listed": "partial"}}})
     assert f"| {mpis_page.EMPTY} |\n" in empty
-    assert "| MPI | comm |" in text and "| partial |\n" in text
 
 
 def test_levels_are_what_was_seen() -> None:
