@@ -4,7 +4,7 @@
 # test-all  what test does, and the repetitions with seeds in full: thousands of runs with damage and hostile input (tests/hostile/run.py has more)
 # test-all-mpis  the tests on real MPIs, on every MPI that apt and pip install
 # mpis    the MPIs that the tests need: wheels in environments of their own, and MPICH built with debugger support
-# lint    formatters, clippy, ruff, mypy, the import rules
+# lint    formatters, clippy, ruff, mypy, and the rules of tools/lint-rules
 # fuzz    libFuzzer on every reader of what strangers wrote, a minute each (FUZZ="--seconds 600 recording": others)
 # audit   the crates that we build on: licences, duplicates, sources, and what is known against them
 # sanitize  what is unsafe under valgrind, and under Miri where that can be had
@@ -113,7 +113,7 @@ lint: build
 	.venv/bin/actionlint $(WORKFLOWS)
 	.venv/bin/check-jsonschema --builtin-schema vendor.github-issue-forms $(ISSUE_FORMS)
 	.venv/bin/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
-	$(PYTEST) tests/unit/test_imports.py tests/unit/test_no_prose.py
+	.venv/bin/python tools/lint-rules
 
 rust-test: build
 	@tools/install-missing test

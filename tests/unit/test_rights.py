@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import pathlib
 import re
 from typing import Any, Callable, Dict, List, Set, Tuple
 
-import mpi_queues as package
 import pytest
 from mpi_queues.debuggers import invocation as launchers
 from mpi_queues.debuggers import rights
@@ -232,24 +230,6 @@ def test_what_is_no_line_of_ours_is_passed_over(cut: int) -> None:
         pieces.came(whole[at : at + step])
     assert [whole[at : at + length] for at, length in pieces.places[1]] == [b"abcde", b"xyz"]
     assert (pieces.stopped, pieces.done, pieces.failed, counted.done) == ({1: 1.5}, {1: 2.5}, {}, 1)
-
-
-def test_nothing_but_one_file_says_sudo() -> None:
-    # So that nobody forgets whom it is said to.
-    root = pathlib.Path(package.__file__).parent
-    wrong: List[str] = []
-    for path in sorted(root.rglob("*.py")):
-        tree = ast.parse(path.read_text(encoding="utf-8"))
-        documentation = {
-            ast.get_docstring(node, clean=False)
-            for node in ast.walk(tree)
-            if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef))
-        }
-        for node in ast.walk(tree):
-            text = node.value if isinstance(node, ast.Constant) else None
-            if isinstance(text, str) and re.search(r"\bsudo\b", text) and text not in documentation:
-                wrong.append(f"{path.relative_to(root)}: {text}")
-    assert [text for text in wrong if not text.startswith("system/advice.py: ")] == []
 
 
 def _no_job() -> None:
