@@ -4,11 +4,19 @@ from __future__ import annotations
 
 from typing import Any, Callable, Iterator, List
 
+import debuggers
 import pytest
 from support.builds import MpiBuild, with_cxx
 from support.jobs import Job
 from support.starters import Place, Starter
 from support.variables import Program
+
+
+@pytest.fixture(scope="session", autouse=True)
+def debuggers_end() -> Iterator[None]:
+    """Those that are kept for many tests end with them."""
+    yield
+    debuggers.close_all()
 
 
 @pytest.fixture(scope="module")

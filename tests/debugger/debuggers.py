@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import os
 import pathlib
-import subprocess
-import tempfile
-from typing import Dict, List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 import driver
+import kept
 from support.jobs import Job
 
-HERE = pathlib.Path(__file__).resolve().parent
 LLDB_LOADER = driver.ROOT / "lldb-scripts" / "mpi_queues.py"
 LLDB = "lldb-19"
 
@@ -34,14 +30,42 @@ class Gdb:
     no_process = "attach PID"
     #: Between the outputs of commands.
     _MARK = "\n==\n"
+    #: The one that is kept, of each class.
+    _started: Optional[kept.Kept] = None
 
     def run(self, *commands: str, environment: Optional[Dict[str, str]] = None) -> List[str]:
-        """What each command prints."""
-        marked = [line for command in commands for line in (command, 'printf "\\n==\\n"')]
-        output = driver.batch(marked, environment=environment)
+        """What each command prints. A debugger is started for them only where they change more than what it debugs."""
+        if environment is None and kept.only_asks(commands):
+            output, _ = self.kept(commands)
+        else:
+            marked = [line for command in commands for line in (command, 'printf "\\n==\\n"')]
+            output = driver.batch(marked, environment=environment)
         for wrong in ("Traceback", "Python Exception", "Fatal signal", "internal-error"):
             assert wrong not in output, output
         return output.split(self._MARK)[: len(commands)]
+
+    @property
+    def command(self) -> List[str]:
+        """The command that starts it with our commands and ``in_debugger.py``."""
+        return [*driver.BATCH, "-ex", f"source {driver.LOADER}", "-ex", f"source {kept.SCRIPT}"]
+
+    def kept(self, commands: Sequence[str]) -> Tuple[str, Any]:
+        """What the debugger that is kept prints and answers; it is started where there is none."""
+        mine = type(self)
+        if mine._started is None:
+            mine._started = kept.Kept(self.command, driver.TIMEOUT)
+        try:
+            return mine._started.run(commands)
+        except AssertionError:
+            mine._started = None
+            raise
+
+    def close(self) -> None:
+        """Ends the debugger that is kept."""
+        mine = type(self)
+        if mine._started is not None:
+            mine._started.close()
+            mine._started = None
 
     def attach(self, pid: int, number: int = 0) -> List[str]:
         """The commands that attach to a further process."""
@@ -68,35 +92,37 @@ class Lldb(Gdb):
 
     name = "lldb"
     process = "target"
+    _started = None
     setting = "mpi config"
     no_process = "process attach -p PID"
 
     def run(self, *commands: str, environment: Optional[Dict[str, str]] = None) -> List[str]:
         return [output + error for output, error, _ in self.results(*commands, environment=environment)]
 
+    @property
+    def command(self) -> List[str]:
+        return [LLDB, "--no-lldbinit", "--batch", "-o", f"command script import {kept.SCRIPT}"]
+
     def results(
         self, *commands: str, environment: Optional[Dict[str, str]] = None, load: bool = True
-    ) -> List[List[str]]:
+    ) -> List[List[Any]]:
         """Output, error and success of each command."""
-        every = [f"command script import {LLDB_LOADER}", *commands] if load else list(commands)
-        with tempfile.TemporaryDirectory(prefix="mq-") as directory:
-            results = pathlib.Path(directory) / "results"
-            given = {"LLDB_COMMANDS": json.dumps(every), "LLDB_RESULTS": str(results)}
-            run = subprocess.run(
-                [LLDB, "--no-lldbinit", "--batch", "-o", f"command script import {HERE / 'in_lldb.py'}"],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                text=True,
-                errors="replace",
-                timeout=driver.TIMEOUT,
-                env={**os.environ, **(environment or {}), **given},
-                check=False,
-            )
-            assert results.exists(), run.stdout
-            assert "Traceback" not in run.stdout, run.stdout
-            found: List[List[str]] = json.loads(results.read_text())
-        return found[1:] if load else found
+        load_ours = f"command script import {LLDB_LOADER}"
+        if environment is None and load and kept.only_asks(commands):
+            first = [] if self._started is not None else [load_ours]
+            said, answered = self.kept([*first, *commands])
+            answered = answered[len(first) :]
+        else:
+            first = [load_ours] if load else []
+            fresh = kept.Kept(self.command, driver.TIMEOUT, {**(environment or {}), "ONCE": "1"})
+            try:
+                said, answered = fresh.run([*first, *commands])
+            finally:
+                fresh.close()
+            answered = answered[len(first) :]
+        assert "Traceback" not in said, said
+        found: List[List[Any]] = answered
+        return found
 
     def attach(self, pid: int, number: int = 0) -> List[str]:
         # A target of its own for each.
@@ -107,3 +133,9 @@ class Lldb(Gdb):
 
 
 DEBUGGERS: Sequence[Gdb] = (Gdb(), Lldb())
+
+
+def close_all() -> None:
+    """Ends the debuggers that are kept."""
+    for debugger in DEBUGGERS:
+        debugger.close()

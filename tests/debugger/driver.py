@@ -25,15 +25,16 @@ QUIET = ("set debuginfod enabled off", "set auto-load off", "set confirm off")
 #: gdb as a person starts it, without what the user's own settings would change.
 GDB = ["gdb", "-nx", "-q", *(word for one in (*QUIET, "set style enabled off") for word in ("-iex", one))]
 
+#: The same where it runs commands and ends.
+BATCH = ["gdb", "-nx", "-q", "-batch", *(word for one in QUIET for word in ("-iex", one))]
+
 #: Only keeps a hanging gdb from hanging the tests.
 TIMEOUT = 120.0
 
 
 def batch(commands: Sequence[str], *, load: bool = True, environment: Optional[dict[str, str]] = None) -> str:
     """What gdb prints for these commands; standard error is mixed in as on a terminal."""
-    command = ["gdb", "-nx", "-q", "-batch"]
-    for setting in QUIET:
-        command += ["-iex", setting]
+    command = list(BATCH)
     if load:
         command += ["-ex", f"source {LOADER}"]
     for one in commands:
