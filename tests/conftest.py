@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import signal
+import subprocess
 import sys
 from pathlib import Path
-from typing import Callable, Iterator, List, Sequence
+from typing import Callable, Dict, Iterator, List, Sequence
 
 import pytest
 
@@ -14,6 +16,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from support import builds, leftovers, tiers, transports
 from support.jobs import Job
+from support.starters import Place
+from support.watched import Launched
 
 # A shell starts background jobs with SIGINT ignored, and so would be every program that the tests start and interrupt.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -172,3 +176,50 @@ def start_job() -> Iterator[Callable[..., Job]]:
     yield start
     for job in reversed(jobs):
         job.end()
+
+
+@pytest.fixture
+def place() -> Iterator[Place]:
+    """Where a job that somebody else starts writes; all that has its environment ends with the test."""
+    made = Place()
+    yield made
+    made.end()
+
+
+@pytest.fixture
+def environment(place: Place) -> Dict[str, str]:
+    """For jobs on this machine alone, which end with the test."""
+    return {**os.environ, **place.environment, "MPIQ_DIRECTORY": str(place.directory)}
+
+
+@pytest.fixture
+def launched(environment: Dict[str, str]) -> Iterator[Launched]:
+    """Starts jobs, each with a command, until so many lines say that ranks are ready; ended with the test."""
+    runs: List[subprocess.Popen[str]] = []
+
+    def launch(command: List[str], ready: int) -> subprocess.Popen[str]:
+        run = subprocess.Popen(
+            command,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+        )
+        runs.append(run)
+        assert run.stdout is not None
+        said = 0
+        while said < ready:
+            # Launchers may put the words of several ranks before the ends of their lines.
+            line = run.stdout.readline()
+            assert line and line.strip("ready\n") == "", line
+            said += line.count("ready")
+        return run
+
+    yield launch
+    for run in runs:
+        # Its ranks end with their environment, where files that they wait for are there again.
+        run.kill()
+        run.wait()
+        assert run.stdout is not None
+        run.stdout.close()

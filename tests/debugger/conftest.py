@@ -8,7 +8,7 @@ import debuggers
 import pytest
 from support.builds import MpiBuild, with_cxx
 from support.jobs import Job
-from support.starters import Place, Starter
+from support.starters import Starter
 from support.variables import Program
 
 
@@ -63,14 +63,6 @@ def cxx_program(preflight: None) -> Iterator[Program]:
 def fortran_program(debian_mpi: MpiBuild) -> Iterator[Program]:
     with Program(debian_mpi, "printers.f90") as job:
         yield job
-
-
-@pytest.fixture
-def place() -> Iterator[Place]:
-    """Where a job that a debugger launches writes; the job ends with the test."""
-    made = Place()
-    yield made
-    made.end()
 
 
 @pytest.fixture

@@ -25,8 +25,7 @@ import struct
 import subprocess
 import sys
 from pathlib import Path
-from types import TracebackType
-from typing import Dict, List, Mapping, Optional, Tuple, Type, Union
+from typing import Dict, List, Mapping, Optional, Tuple, Union
 
 #: What it may stand in, by the kernel's numbers of operations.
 OPERATIONS = {"lookup": 1, "getattr": 3, "readlink": 5, "open": 14, "read": 15, "statfs": 17, "flush": 25}
@@ -103,9 +102,7 @@ class HungMount:
         os.write(self._control, f"{text}\n".encode())
         # It is done as soon as the next question is answered, or not: the server reads orders first.
 
-    def __exit__(
-        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         abort(self.connection)
         subprocess.run(["umount", "-l", str(self.point)], check=False)
         os.close(self._control)

@@ -9,13 +9,14 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Callable, Dict, Iterator, List, Tuple
+from typing import Dict, Iterator, List, Tuple
 
 import pytest
 from support import processes
 from support.builds import MpiBuild
 from support.paths import MPI_QUEUES, PROGRAMS
 from support.starters import Place
+from support.watched import Launched
 
 from .hung_mount import HungMount, missing
 
@@ -43,18 +44,6 @@ for ask in (lambda: files.opened(path).read(), lambda: files.about(path), lambda
     told.append((what, time.monotonic() - began))
 print(json.dumps(told), flush=True)
 """
-
-
-@pytest.fixture
-def place() -> Iterator[Place]:
-    found = Place()
-    yield found
-    found.end()
-
-
-@pytest.fixture
-def environment(place: Place) -> Dict[str, str]:
-    return {**os.environ, **place.environment}
 
 
 @pytest.fixture
@@ -153,35 +142,9 @@ def _left(name: str, value: str) -> List[int]:
     return found
 
 
-Launched = Callable[[MpiBuild, Path], int]
-
-
-@pytest.fixture
-def launched(place: Place, environment: Dict[str, str]) -> Iterator[Launched]:
-    """Starts two ranks that wait for each other; the process id of their launcher."""
-    runs: List[subprocess.Popen[str]] = []
-
-    def launch(build: MpiBuild, program: Path) -> int:
-        run = subprocess.Popen(
-            [str(build.mpirun), "-n", "2", str(program)],
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-        runs.append(run)
-        assert run.stdout is not None
-        for _ in range(2):
-            assert run.stdout.readline() == "ready\n"
-        return run.pid
-
-    yield launch
-    for run in runs:
-        run.terminate()
-        run.wait()
-        assert run.stdout is not None
-        run.stdout.close()
+def of_two(build: MpiBuild, program: Path) -> List[str]:
+    """Starts two ranks that wait for each other."""
+    return [str(build.mpirun), "-n", "2", str(program)]
 
 
 def compiled(build: MpiBuild, mount: HungMount, to: Path) -> Path:
@@ -216,7 +179,7 @@ def test_sources_that_do_not_answer(
     environment: Dict[str, str],
     tmp_path: Path,
 ) -> None:
-    pid = str(launched(debian_mpi, compiled(debian_mpi, mount, tmp_path / "program")))
+    pid = str(launched(of_two(debian_mpi, compiled(debian_mpi, mount, tmp_path / "program")), 2).pid)
     for _ in range(2):
         text, _ = answered("diagnose", "--job", pid, environment=environment, within=60)
         if "Deadlock" in text:
@@ -243,7 +206,7 @@ def test_a_program_and_its_libraries_that_do_not_answer(
     subprocess.run([str(debian_mpi.mpicc), "-g", f"-I{PROGRAMS}", str(SOURCE), "-o", str(program)], check=True)
     with HungMount(tmp_path / "mount", {"program": program.read_bytes()}) as mount:
         launched: Launched = request.getfixturevalue("launched")
-        pid = str(launched(debian_mpi, mount.point / "program"))
+        pid = str(launched(of_two(debian_mpi, mount.point / "program"), 2).pid)
         mount.stand("lookup", "getattr", "open", "read", "statfs")
         for command in (["stacks", "--timeout", "5"], ["diagnose", "--timeout", "20"]):
             text, _ = answered(*command, "--job", pid, environment=environment, within=PATIENCE + 2 * SLACK)
@@ -258,7 +221,7 @@ def test_a_watch_alarms_in_time(
 ) -> None:
     program = compiled(debian_mpi, mount, tmp_path / "program")
     mount.stand("open", "getattr")
-    pid = launched(debian_mpi, program)
+    pid = launched(of_two(debian_mpi, program), 2).pid
     began = time.monotonic()
     with subprocess.Popen(
         [str(MPI_QUEUES), "watch", str(pid), "--after", "4s", "-o", str(tmp_path / "hang")],
@@ -281,7 +244,7 @@ def test_a_watch_alarms_in_time(
 def test_ctrl_c_ends_it(
     debian_mpi: MpiBuild, mount: HungMount, launched: Launched, environment: Dict[str, str], tmp_path: Path
 ) -> None:
-    pid = launched(debian_mpi, compiled(debian_mpi, mount, tmp_path / "program"))
+    pid = launched(of_two(debian_mpi, compiled(debian_mpi, mount, tmp_path / "program")), 2).pid
     mount.stand("open", "getattr", "read")
     with subprocess.Popen(
         [str(MPI_QUEUES), "diagnose", "--job", str(pid)],

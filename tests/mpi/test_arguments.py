@@ -58,7 +58,10 @@ def start_calls(tmp_path: pathlib.Path) -> Iterator[StartCalls]:
                 name: value for name, value in os.environ.items() if not name.startswith(("OMPI_", "MPICH_"))
             }
             subprocess.run(
-                [command, *language, *flags, source, "-o", "program"], check=True, cwd=tmp_path, env=environment
+                [command, *language, "-I", PROGRAMS, *flags, source, "-o", "program"],
+                check=True,
+                cwd=tmp_path,
+                env=environment,
             )
             running.append(priority.Job(tmp_path / "program", ranks=ranks, args=arguments, launcher=build.mpirun))
             return running[-1]

@@ -11,12 +11,12 @@ import shlex
 import signal
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any, Dict, Iterator
 
 import pytest
 from mpi_queues.cli import demo
 from support import hosts, processes
-from support.builds import MpiBuild
 from support.hosts import Hosts
 from support.paths import PACKAGE, PROGRAMS
 from support.transports import JOB
@@ -29,21 +29,19 @@ IN_ENVIRONMENT, TYPED = "\u0192D2e73NP", "fD2e73NP"
 
 
 @pytest.fixture(scope="module")
-def cluster(debian_mpi: MpiBuild, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Hosts]:
+def cluster(program: Path) -> Iterator[Hosts]:
     """Hosts with a deadlocked job of flux on three of them, and one of another number."""
-    place = tmp_path_factory.mktemp("demo")
-    demo.compile_demo(place)
     with Hosts(["h1", "h2", "h3"]) as made:
         standin = made.directory / "bin" / "flux"
         standin.parent.mkdir()
-        program = shlex.quote(str(PROGRAMS / "flux_standin.py"))
-        standin.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {program} "$@"\n')
+        flux = shlex.quote(str(PROGRAMS / "flux_standin.py"))
+        standin.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {flux} "$@"\n')
         standin.chmod(0o755)
         made.environment["PATH"] = f"{standin.parent}:{made.environment['PATH']}"
         made.environment["FLUX_STANDIN"] = str(made.directory / "flux.json")
         settle(made)
         for number in (IN_ENVIRONMENT, "\u0192other"):
-            made.run(place / "demo", demo.RANKS, JOB, "-x", f"FLUX_JOB_ID={number}")
+            made.run(program, demo.RANKS, JOB, "-x", f"FLUX_JOB_ID={number}")
         yield made
 
 

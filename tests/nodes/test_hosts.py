@@ -15,7 +15,6 @@ from typing import Any, Dict, Iterator, List
 import pytest
 from mpi_queues.cli import demo
 from support import hosts, processes
-from support.builds import MpiBuild
 from support.hosts import Hosts
 from support.paths import PACKAGE
 from support.transports import JOB
@@ -29,13 +28,6 @@ AGENT = "mpi-queues-agent"
 def cluster() -> Iterator[Hosts]:
     with Hosts() as made:
         yield made
-
-
-@pytest.fixture(scope="module")
-def program(debian_mpi: MpiBuild, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("demo")
-    demo.compile_demo(place)
-    return place / "demo"
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,6 @@ from mpi_queues.nodes.engines import engine_of
 from mpi_queues.nodes.gathering import Gathering
 from mpi_queues.system import agent
 from support import processes
-from support.builds import MpiBuild
 from support.slurm import Slurm
 from support.transports import JOB
 
@@ -29,13 +28,6 @@ from support.transports import JOB
 def slurm() -> Iterator[Slurm]:
     with Slurm(8) as cluster:
         yield cluster
-
-
-@pytest.fixture(scope="module")
-def program(debian_mpi: MpiBuild, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    place = tmp_path_factory.mktemp("demo")
-    demo.compile_demo(place)
-    return place / "demo"
 
 
 @pytest.fixture(scope="module")

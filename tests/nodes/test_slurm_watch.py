@@ -31,14 +31,6 @@ def slurm() -> Iterator[Slurm]:
         yield cluster
 
 
-@pytest.fixture(scope="module")
-def stuck(debian_mpi: MpiBuild, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A program that is deadlocked."""
-    place = tmp_path_factory.mktemp("demo")
-    demo.compile_demo(place)
-    return place / "demo"
-
-
 @pytest.fixture(autouse=True)
 def free(slurm: Slurm) -> Iterator[None]:
     """Nothing of a test is left in the cluster."""
@@ -74,10 +66,10 @@ def recorded(directory: Path) -> List[Dict[str, Any]]:
     return found
 
 
-def test_a_job_of_srun_that_hangs_is_told_and_ended(slurm: Slurm, stuck: Path, tmp_path: Path) -> None:
+def test_a_job_of_srun_that_hangs_is_told_and_ended(slurm: Slurm, program: Path, tmp_path: Path) -> None:
     recorder.library()
     run = subprocess.run(
-        [*watched(tmp_path / "hang", "--after", "3", "--end"), *srun(RANKS, stuck)],
+        [*watched(tmp_path / "hang", "--after", "3", "--end"), *srun(RANKS, program)],
         env={**slurm.environment, **JOB},
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -120,8 +112,8 @@ exit $status
 """
 
 
-def batch(slurm: Slurm, stuck: Path, directory: Path, number: signal.Signals, *options: str) -> str:
-    command = shlex.join([*watched(directory / "hang", "--after", "1h"), *srun(RANKS, stuck)])
+def batch(slurm: Slurm, program: Path, directory: Path, number: signal.Signals, *options: str) -> str:
+    command = shlex.join([*watched(directory / "hang", "--after", "1h"), *srun(RANKS, program)])
     lines = SCRIPT.format(command=command, name=number.name[3:])
     return slurm.run_script(lines, RANKS, JOB, directory / "printed", options)
 
@@ -148,19 +140,19 @@ def await_files(slurm: Slurm, directory: Path, number: signal.Signals) -> None:
 @pytest.mark.parametrize("number", [signal.SIGUSR1, signal.SIGTERM], ids=lambda number: number.name)
 @pytest.mark.usual("SIGTERM")
 def test_a_signal_to_the_script_of_a_batch_job_has_it_written(
-    slurm: Slurm, stuck: Path, number: signal.Signals, tmp_path: Path
+    slurm: Slurm, program: Path, number: signal.Signals, tmp_path: Path
 ) -> None:
     recorder.library()
-    job = batch(slurm, stuck, tmp_path, number)
+    job = batch(slurm, program, tmp_path, number)
     subprocess.run(["scancel", "--batch", f"--signal={number.name[3:]}", job], env=slurm.environment, check=True)
     await_files(slurm, tmp_path, number)
 
 
 @pytest.mark.slow
-def test_what_is_known_is_written_before_the_time_limit(slurm: Slurm, stuck: Path, tmp_path: Path) -> None:
+def test_what_is_known_is_written_before_the_time_limit(slurm: Slurm, program: Path, tmp_path: Path) -> None:
     """Slurm may send the signal up to a minute earlier than it is asked to (sbatch(1), --signal)."""
     recorder.library()
-    job = batch(slurm, stuck, tmp_path, signal.SIGUSR1, "--time=2", "--signal=B:USR1@30")
+    job = batch(slurm, program, tmp_path, signal.SIGUSR1, "--time=2", "--signal=B:USR1@30")
     await_files(slurm, tmp_path, signal.SIGUSR1)
 
     def state() -> str:

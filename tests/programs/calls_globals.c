@@ -1,7 +1,6 @@
 /* Calls that are given variables of another unit, and of a library: of those the program has its own copy. */
 #include "calls_globals.h"
-
-#include <stdio.h>
+#include "common/told.h"
 
 int main(int argc, char **argv) {
     int rank, size, value = 0;
@@ -14,9 +13,8 @@ int main(int argc, char **argv) {
     printf("given source %d\ngiven tag %d\n", neighbour, label);
     if (rank % 2)
         receive(&value);
-    printf("call MPI_Recv %d\n", __LINE__ + 3);
-    printf("ready\n");
-    fflush(stdout);
+    printf("call MPI_Recv %d\n", __LINE__ + 2);
+    told_ready();
     MPI_Recv(&value, 1, MPI_INT, neighbour, label, halo, MPI_STATUS_IGNORE);
     MPI_Finalize();
     return value;

@@ -3,11 +3,10 @@
  * program itself has tells that it moves. With an argument each rank merely waits for a message instead.
  * The rounds are counted where only the kernel has them: by the position in the file "rounds" (/proc/PID/fdinfo).
  */
+#include "common/told.h"
+
 #include <fcntl.h>
 #include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 int main(int argc, char **argv) {
     int rank;
@@ -18,8 +17,7 @@ int main(int argc, char **argv) {
     /* Nothing is left of it where the program was started. */
     unlink("rounds");
     MPI_Barrier(MPI_COMM_WORLD);
-    printf("ready\n");
-    fflush(stdout);
+    told_ready();
     if (rank == 0 && argc == 1)
         MPI_Send(content, 1, MPI_DOUBLE, 1, 5, MPI_COMM_WORLD);
     while (1) {

@@ -1,20 +1,13 @@
 // As calls_started.c, in C++: members of classes, containers, and functions of other classes.
-#include <mpi.h>
+#include "common/told.h"
 
-#include <cstdio>
-#include <unistd.h>
+#include <mpi.h>
 #include <vector>
 
 static int data;
 
 static void started(int index, const char *function, int line) {
-    std::printf("started %d %s %d\n", index, function, line);
-}
-
-static void ready() {
-    alarm(1800);
-    std::puts("ready");
-    std::fflush(stdout);
+    printf("started %d %s %d\n", index, function, line);
 }
 
 class Halo {
@@ -29,7 +22,7 @@ public:
     }
 
     void finish() {
-        ready();
+        told_ready();
         MPI_Waitall(static_cast<int>(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
     }
 };
@@ -38,7 +31,7 @@ static void vector() {
     std::vector<MPI_Request> requests(3);
     for (int i = 0; i < 3; ++i)
         started(i, "MPI_Irecv", __LINE__), MPI_Irecv(&data, 1, MPI_INT, 0, 7 + i, MPI_COMM_WORLD, &requests[i]);
-    ready();
+    told_ready();
     MPI_Waitall(3, requests.data(), MPI_STATUSES_IGNORE);
 }
 
@@ -47,7 +40,7 @@ int main(int argc, char **argv) {
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     if (rank == 0) {
-        ready();
+        told_ready();
         pause();
     } else if (rank == 1) {
         vector();

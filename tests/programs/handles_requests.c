@@ -13,8 +13,8 @@ enum { LARGE = 1000000, SMALL = 20 };
 static MPI_Comm halo, done;
 static char large[8][LARGE], small[64][80];
 static double doubles[1000];
-static MPI_Request requests[64];
-static int used;
+/* next: where the request that is made next goes. */
+static MPI_Request requests[64], *next = requests;
 
 static void add(void *from, void *to, int *count, MPI_Datatype *datatype)
 {
@@ -48,7 +48,7 @@ static int stop(void *state, int complete)
 /* Notes the request that was made last; what follows is on it. */
 static MPI_Request *note(const char *what, const char *type, const char *word)
 {
-    MPI_Request *request = &requests[used++];
+    MPI_Request *request = next++;
     handle_is("request", HANDLE(*request), what);
     fact_text("type", type);
     fact_text("status_word", word);
@@ -119,25 +119,21 @@ static void complete(MPI_Request request)
 
 static void receives(void)
 {
-    MPI_Request *next = &requests[used];
     MPI_Irecv(small[0], 1024, MPI_INT, 1, MPI_ANY_TAG, halo, next);
     message("a receive of any tag", "MPI_Irecv", "receive", NULL, halo, 1, -1, small[0], 1024, MPI_INT, "pending");
     note_text("summary", "MPI_Irecv from 1 (any tag) on \"halo\", 4096 bytes, pending");
     fact_bool("started", 0);
     fact_int("transferred", 0);
-    note_int("fortran", MPI_Request_c2f(*next));
+    note_int("fortran", MPI_Request_c2f(next[-1]));
 
-    next = &requests[used];
     MPI_Irecv(doubles, 10, MPI_DOUBLE, MPI_ANY_SOURCE, 5, halo, next);
     message("a receive from anybody", "MPI_Irecv", "receive", NULL, halo, -1, 5, doubles, 10, MPI_DOUBLE, "pending");
     note_text("summary", "MPI_Irecv from any source, tag 5 on \"halo\", 80 bytes, pending");
 
-    next = &requests[used];
     MPI_Irecv(doubles, 0, MPI_DOUBLE, MPI_ANY_SOURCE, MPI_ANY_TAG, halo, next);
     message("a receive of anything", "MPI_Irecv", "receive", NULL, halo, -1, -1, doubles, 0, MPI_DOUBLE, "pending");
     note_text("summary", "MPI_Irecv from any source (any tag) on \"halo\", 0 bytes, pending");
 
-    next = &requests[used];
     MPI_Irecv(small[1], 80, MPI_CHAR, 1, 40, done, next);
     complete(*next);
     message("a receive that is complete", "MPI_Irecv", "receive", NULL, done, 1, 40, small[1], 80, MPI_CHAR, "complete");
@@ -151,7 +147,6 @@ static void receives(void)
     fact_int("status.bytes", SMALL);
     fact_bool("status.cancelled", 0);
 
-    next = &requests[used];
     MPI_Irecv(small[2], 80, MPI_CHAR, MPI_ANY_SOURCE, MPI_ANY_TAG, done, next);
     complete(*next);
     message("a receive of anything that is complete", "MPI_Irecv", "receive", NULL, done, -1, -1, small[2], 80, MPI_CHAR,
@@ -163,7 +158,6 @@ static void receives(void)
     fact_int("status.source", 1);
     fact_int("status.tag", 41);
 
-    next = &requests[used];
     MPI_Irecv(small[3], 4, MPI_CHAR, 1, 42, done, next);
     /* MPICH calls the handler of MPI_COMM_WORLD for what goes wrong with a request. */
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -173,7 +167,6 @@ static void receives(void)
             "complete");
     fact_text("status.error_name", "MPI_ERR_TRUNCATE");
 
-    next = &requests[used];
     MPI_Irecv(small[4], 80, MPI_CHAR, 1, 43, halo, next);
     MPI_Cancel(next);
     complete(*next);
@@ -183,12 +176,11 @@ static void receives(void)
     fact_text("direction", "receive");
     fact_int("peer", 1);
 
-    next = &requests[used];
     MPI_Irecv(small[5], 80, MPI_CHAR, 1, 44, halo, next);
     note("a receive whose handle was freed", "point-to-point", "pending");
     note_bool("freed", 1);
     note_summary_has(", freed by the application");
-    MPI_Request copy = *next;
+    MPI_Request copy = next[-1];
     MPI_Request_free(&copy);
 }
 
@@ -213,23 +205,20 @@ static void sends(void)
     MPI_Type_contiguous(2, MPI_FLOAT, &pair);
     MPI_Type_set_name(pair, "pair");
     MPI_Type_commit(&pair);
-    MPI_Request *next = &requests[used];
     MPI_Isend(large[0], LARGE, MPI_CHAR, 1, 17, MPI_COMM_WORLD, next);
     message("a send that nobody takes", "MPI_Isend", "send", "standard", MPI_COMM_WORLD, 1, 17, large[0], LARGE, MPI_CHAR,
             "pending");
     note_text("summary", "MPI_Isend to 1, tag 17 on MPI_COMM_WORLD, 1000000 bytes, pending");
 
-    next = &requests[used];
     MPI_Issend(doubles, 5, pair, 1, 18, halo, next);
     message("a synchronous send", "MPI_Issend", "send", "synchronous", halo, 1, 18, doubles, 5, pair, "pending");
     note_text("summary", "MPI_Issend to 1, tag 18 on \"halo\", 40 bytes, pending");
     handle_is("datatype", HANDLE(pair), "the datatype of a pending send");
-    fact_refers_to("requests", HANDLE(*next));
+    fact_refers_to("requests", HANDLE(next[-1]));
     fact_count("requests", 1);
     handle_listed(1);
 
     MPI_Buffer_attach(attached, sizeof attached);
-    next = &requests[used];
     MPI_Ibsend(large[1], LARGE, MPI_CHAR, 1, 19, MPI_COMM_WORLD, next);
 #ifdef OPEN_MPI
     message("a buffered send", "MPI_Ibsend", "send", "buffered", MPI_COMM_WORLD, 1, 19, large[1], LARGE, MPI_CHAR,
@@ -238,28 +227,25 @@ static void sends(void)
     fact_bool("data_complete", 0);
 #else
     /* The library sends its copy with a request of its own, and gives the one of all that is complete at once. */
-    used++;
     handle_is("request", HANDLE(*next), "a buffered send");
+    next++;
     complete_at_once();
 #endif
 
-    next = &requests[used];
     MPI_Isend(large[3], LARGE, MPI_CHAR, 1, 20, MPI_COMM_WORLD, next);
     note("a send whose handle was freed", "point-to-point", "pending");
     note_bool("freed", 1);
     note_summary_has(", freed by the application");
-    MPI_Request copy = *next;
+    MPI_Request copy = next[-1];
     MPI_Request_free(&copy);
 
     /* The receives of these are posted. */
-    next = &requests[used];
     MPI_Issend(small[6], 80, MPI_CHAR, 1, 30, done, next);
     complete(*next);
     message("a synchronous send that is complete", "MPI_Issend", "send", "synchronous", done, 1, 30, small[6], 80,
             MPI_CHAR, "complete");
     note_text("summary", "MPI_Issend to 1, tag 30 on \"done\", 80 bytes, complete");
     fact_bool("data_complete", 1);
-    next = &requests[used];
     MPI_Irsend(large[2], LARGE, MPI_CHAR, 1, 31, done, next);
     complete(*next);
     message("a ready send that is complete", "MPI_Irsend", "send", "ready", done, 1, 31, large[2], LARGE, MPI_CHAR,
@@ -269,12 +255,11 @@ static void sends(void)
     fact_int("transferred", LARGE);
 
     MPI_Request another;
-    next = &requests[used];
     MPI_Isend(small[7], SMALL, MPI_CHAR, 1, 32, halo, next);
     MPI_Isend(small[7], SMALL, MPI_CHAR, 1, 32, halo, &another);
     if (*next == another) {
-        used++;
         handle_is("request", HANDLE(*next), "a small send, which is complete at once");
+        next++;
         complete_at_once();
     } else {
         complete(*next);
@@ -282,9 +267,9 @@ static void sends(void)
                 MPI_CHAR, "complete");
     }
 
-    next = &requests[used++];
     MPI_Irecv(small[8], 80, MPI_CHAR, MPI_PROC_NULL, 0, halo, next);
     handle_is("request", HANDLE(*next), "a receive from nobody");
+    next++;
     note_bool("predefined", 1);
     fact_bool("complete", 1);
     note_summary_has("complete at once");
@@ -292,47 +277,38 @@ static void sends(void)
 
 static void persistent(void)
 {
-    MPI_Request *next = &requests[used];
     MPI_Send_init(small[10], 80, MPI_CHAR, 1, 50, halo, next);
     message("persistent", "MPI_Send_init", "send", "standard", halo, 1, 50, small[10], 80, MPI_CHAR, "inactive");
     note_text("summary", "MPI_Send_init to 1, tag 50 on \"halo\", 80 bytes, inactive");
-    next = &requests[used];
     MPI_Bsend_init(small[11], 80, MPI_CHAR, 1, 51, halo, next);
     message("persistent", "MPI_Bsend_init", "send", "buffered", halo, 1, 51, small[11], 80, MPI_CHAR, "inactive");
-    next = &requests[used];
     MPI_Ssend_init(small[12], 80, MPI_CHAR, 1, 52, halo, next);
     message("persistent", "MPI_Ssend_init", "send", "synchronous", halo, 1, 52, small[12], 80, MPI_CHAR, "inactive");
-    next = &requests[used];
     MPI_Rsend_init(small[13], 80, MPI_CHAR, 1, 53, halo, next);
     message("persistent", "MPI_Rsend_init", "send", "ready", halo, 1, 53, small[13], 80, MPI_CHAR, "inactive");
-    next = &requests[used];
     MPI_Recv_init(doubles + 20, 10, MPI_DOUBLE, MPI_ANY_SOURCE, 5, halo, next);
     message("persistent", "MPI_Recv_init", "receive", NULL, halo, -1, 5, doubles + 20, 10, MPI_DOUBLE, "inactive");
     note_text("summary", "MPI_Recv_init from any source, tag 5 on \"halo\", 80 bytes, inactive");
 
-    next = &requests[used];
     MPI_Ssend_init(small[14], 80, MPI_CHAR, 1, 54, halo, next);
     MPI_Start(next);
     message("persistent, started", "MPI_Ssend_init", "send", "synchronous", halo, 1, 54, small[14], 80, MPI_CHAR,
             "pending");
-    next = &requests[used];
     MPI_Recv_init(small[15], 80, MPI_CHAR, 1, 55, halo, next);
     MPI_Start(next);
     message("persistent, started", "MPI_Recv_init", "receive", NULL, halo, 1, 55, small[15], 80, MPI_CHAR, "pending");
     /* Messages come in order: when the second is here, so is the first. MPI_Request_get_status would take it in MPICH 5.0. */
     MPI_Request waited;
     MPI_Recv_init(small[17], 80, MPI_CHAR, 1, 46, done, &waited);
-    next = &requests[used];
     MPI_Recv_init(small[16], 80, MPI_CHAR, 1, 45, done, next);
     MPI_Start(next);
     MPI_Start(&waited);
     MPI_Wait(&waited, MPI_STATUS_IGNORE);
     message("persistent, complete", "MPI_Recv_init", "receive", NULL, done, 1, 45, small[16], 80, MPI_CHAR, "complete");
     fact_int("status.bytes", SMALL);
-    requests[used] = waited;
+    *next = waited;
     message("persistent, waited for", "MPI_Recv_init", "receive", NULL, done, 1, 46, small[17], 80, MPI_CHAR, "inactive");
 
-    next = &requests[used];
     MPI_Recv_init(small[18], 80, MPI_CHAR, MPI_PROC_NULL, 0, halo, next);
 #ifdef OPEN_MPI
     note("a persistent receive from nobody", "no-op", "inactive");
@@ -347,7 +323,6 @@ static void persistent(void)
 
 static void collectives(void)
 {
-    MPI_Request *next = &requests[used];
     MPI_Ibarrier(halo, next);
     note("a barrier that nobody else enters", "collective", "pending");
 #ifdef OPEN_MPI
@@ -367,10 +342,9 @@ static void collectives(void)
     note_summary_has(", pending");
     handle_listed(1);
     handle_is("comm", HANDLE(halo), "the communicator of most requests");
-    fact_refers_to("requests", HANDLE(*next));
+    fact_refers_to("requests", HANDLE(next[-1]));
     fact_refers_to("requests", HANDLE(requests[0]));
 
-    next = &requests[used];
     MPI_Ibcast(small[20], 80, MPI_CHAR, 2, done, next);
     note("a broadcast whose root does not send", "collective", "pending");
     fact_handle("communicator", HANDLE(done));
@@ -381,19 +355,17 @@ static void collectives(void)
     MPI_Op sum;
     static int ours[10], all[10];
     MPI_Op_create(add, 1, &sum);
-    next = &requests[used];
     MPI_Iallreduce(ours, all, 10, MPI_INT, sum, halo, next);
     note("a reduction that nobody else enters", "collective", "pending");
     fact_handle("communicator", HANDLE(halo));
     handle_listed(1);
     handle_is("op", HANDLE(sum), "the operator of a reduction in flight");
-    fact_refers_to("users", HANDLE(*next));
+    fact_refers_to("users", HANDLE(next[-1]));
     fact_count("users", 1);
     handle_is("op", HANDLE(MPI_MAX), "an operator that nothing uses");
     fact_count("users", 0);
 
     MPI_Comm copy;
-    next = &requests[used];
     MPI_Comm_idup(MPI_COMM_WORLD, &copy, next);
 #ifdef OPEN_MPI
     note("a duplicate that nobody else makes", "communicator", "pending");
@@ -406,7 +378,6 @@ static void collectives(void)
 
 static void generalized(void)
 {
-    MPI_Request *next = &requests[used];
     MPI_Grequest_start(query, release, stop, doubles, next);
     note("a generalized request", "generalized", "pending");
     fact_text("call", "MPI_Grequest_start");
@@ -419,13 +390,11 @@ static void generalized(void)
     note_bool("freed", 0);
     note_text("summary", "MPI_Grequest_start (query), pending");
 
-    next = &requests[used];
     MPI_Grequest_start(query, release, stop, NULL, next);
     MPI_Grequest_complete(*next);
     note("a generalized request that is complete", "generalized", "complete");
     note_bool("freed", 0);
 
-    next = &requests[used];
     MPI_Grequest_start(query, release, stop, NULL, next);
     MPI_Request copy = *next;
     MPI_Request_free(&copy);
@@ -440,14 +409,12 @@ static void files(const char *directory)
     char name[4000];
     snprintf(name, sizeof name, "%s/requests.data", directory);
     MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
-    MPI_Request *next = &requests[used];
     MPI_File_iwrite(file, doubles, 100, MPI_DOUBLE, next);
     complete(*next);
     note("a write that is complete", "file", "complete");
     fact_unknown("call");
     fact_text("direction", "write");
     fact_int("status.bytes", 800);
-    next = &requests[used];
     MPI_File_iread_at(file, 0, doubles, 50, MPI_DOUBLE, next);
     complete(*next);
     note("a read that is complete", "file", "complete");
@@ -462,8 +429,9 @@ static void files(const char *directory)
     char name[4000];
     snprintf(name, sizeof name, "%s/requests.data", directory);
     MPI_File_open(MPI_COMM_SELF, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
-    MPI_File_iwrite(file, doubles, 100, MPI_DOUBLE, &requests[used]);
-    handle_is("request", HANDLE(requests[used++]), "a write");
+    MPI_File_iwrite(file, doubles, 100, MPI_DOUBLE, next);
+    handle_is("request", HANDLE(*next), "a write");
+    next++;
     fact_text("type", "generalized");
 }
 #else
@@ -486,7 +454,6 @@ static int has_partitioned(void)
 
 static void partitioned(void)
 {
-    MPI_Request *next = &requests[used];
     MPI_Psend_init(doubles, 4, 10, MPI_DOUBLE, 1, 60, MPI_COMM_WORLD, MPI_INFO_NULL, next);
     note("a partitioned send", "partitioned", "inactive");
     fact_text("call", "MPI_Psend_init");
@@ -499,12 +466,10 @@ static void partitioned(void)
     fact_handle("datatype", HANDLE(MPI_DOUBLE));
     fact_address("buffer", doubles);
     note_text("summary", "MPI_Psend_init to 1, tag 60 on MPI_COMM_WORLD, 4 partitions, inactive");
-    next = &requests[used];
     MPI_Precv_init(doubles, 2, 10, MPI_DOUBLE, 1, 61, MPI_COMM_WORLD, MPI_INFO_NULL, next);
     note("a partitioned receive", "partitioned", "inactive");
     fact_text("call", "MPI_Precv_init");
     fact_int("partitions", 2);
-    next = &requests[used];
     MPI_Barrier_init(halo, MPI_INFO_NULL, next);
     note("a persistent barrier", "collective", "inactive");
     fact_bool("persistent", 1);

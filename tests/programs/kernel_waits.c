@@ -1,24 +1,23 @@
 /*
- * Threads that wait in the kernel beside a main thread that does so, too, and writes its truth anew for each SIGUSR1. Argument: calls (four threads in calls which fail with EINTR when
- * they are stopped: each counts how often, and the truth has these numbers), or child (rank 1 has a thread in an uninterruptible wait: the
- * kernel has the parent of a child of vfork wait so).
+ * Threads that wait in the kernel beside a main thread that does so, too, and writes its truth anew for each SIGUSR1.
+ * Argument: calls (four threads in calls which fail with EINTR when they are stopped: each counts how often, and the truth
+ * has these numbers), or child (rank 1 has a thread in an uninterruptible wait: the kernel has the parent of a child of
+ * vfork wait so).
  */
 #define _GNU_SOURCE
+#include "common/told.h"
+
 #include <mpi.h>
 
 #include <errno.h>
 #include <linux/aio_abi.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 static volatile long counts[4];
 static volatile sig_atomic_t asked;
@@ -33,16 +32,13 @@ static int wait_in(long which)
     sigset_t signals;
     char byte;
     switch (which) {
-    case 0:
-        return epoll_wait(epoll_set, &event, 1, -1);
-    case 1:
-        return (int)syscall(SYS_io_getevents, requests, 1, 1, &done, NULL);
+    case 0: return epoll_wait(epoll_set, &event, 1, -1);
+    case 1: return (int)syscall(SYS_io_getevents, requests, 1, 1, &done, NULL);
     case 2:
         sigemptyset(&signals);
         sigaddset(&signals, SIGUSR2);
         return sigtimedwait(&signals, NULL, &limit);
-    default:
-        return (int)recv(pair[0], &byte, 1, 0);
+    default: return (int)recv(pair[0], &byte, 1, 0);
     }
 }
 
@@ -57,8 +53,7 @@ static void *waits_for_child(void *unused)
 {
     if (syscall(SYS_clone, CLONE_VFORK | SIGCHLD, 0, 0, 0, 0) == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
-        for (;;)
-            pause();
+        told_hang();
     }
     return unused;
 }
@@ -69,31 +64,12 @@ static void ask(int number)
     asked++;
 }
 
-static void tell(int rank)
-{
-    char path[4096], temporary[4200];
-    const char *pattern = getenv("MPIQ_TRUTH"), *place = pattern ? strstr(pattern, "%d") : NULL;
-    FILE *file;
-    if (place == NULL)
-        _exit(2);
-    snprintf(path, sizeof path, "%.*s%d%s", (int)(place - pattern), pattern, rank, place + 2);
-    snprintf(temporary, sizeof temporary, "%s.tmp", path);
-    file = fopen(temporary, "w");
-    if (file == NULL)
-        _exit(3);
-    fprintf(file, "{\"rank\":%d,\"pid\":%d,\"asked\":%d,\"interrupted\":[%ld,%ld,%ld,%ld]}\n", rank, (int)getpid(),
-            (int)asked, counts[0], counts[1], counts[2], counts[3]);
-    fclose(file);
-    rename(temporary, path);
-}
-
 int main(int argc, char **argv)
 {
     struct timeval limit = {10000, 0};
     pthread_t thread;
     sigset_t signals, before;
     int rank, provided;
-    alarm(1800);
     signal(SIGUSR1, ask);
     /* The other threads leave it to this one. */
     sigemptyset(&signals);
@@ -114,7 +90,7 @@ int main(int argc, char **argv)
         pthread_create(&thread, NULL, waits_for_child, NULL);
     usleep(100000);
     for (;;) {
-        tell(rank);
+        told_with(rank, ",\"asked\":%d,\"interrupted\":[%ld,%ld,%ld,%ld]", (int)asked, counts[0], counts[1], counts[2], counts[3]);
         sigsuspend(&before);
     }
 }

@@ -2,12 +2,9 @@
  * One rank does something before MPI_Init, and never comes to it; the others wait inside. Argument: which one it is; -1: none
  * calls MPI_Init. Truth is the markers in this file.
  */
-#include <mpi.h>
+#include "common/told.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include <mpi.h>
 
 /* What launchers tell before MPI_Init: Open MPI's, MPICH's and Intel's. */
 static int rank_of_launcher(void)
@@ -19,23 +16,6 @@ static int rank_of_launcher(void)
     _exit(2);
 }
 
-static void tell(int rank)
-{
-    char path[4096], temporary[4200];
-    const char *pattern = getenv("MPIQ_TRUTH"), *place = pattern ? strstr(pattern, "%d") : NULL;
-    FILE *file;
-    if (place == NULL)
-        _exit(2);
-    snprintf(path, sizeof path, "%.*s%d%s", (int)(place - pattern), pattern, rank, place + 2);
-    snprintf(temporary, sizeof temporary, "%s.tmp", path);
-    file = fopen(temporary, "w");
-    if (file == NULL)
-        _exit(3);
-    fprintf(file, "{\"rank\":%d,\"pid\":%d}\n", rank, (int)getpid());
-    fclose(file);
-    rename(temporary, path);
-}
-
 static __attribute__((noinline)) void read_mesh(void)
 {
     for (;;)
@@ -45,8 +25,7 @@ static __attribute__((noinline)) void read_mesh(void)
 int main(int argc, char **argv)
 {
     int rank = rank_of_launcher(), late = argc > 1 ? atoi(argv[1]) : 0;
-    alarm(1800);
-    tell(rank);
+    told(rank);
     if (late < 0 || rank == late)
         read_mesh();
     MPI_Init(&argc, &argv); /* @INIT */

@@ -2,12 +2,10 @@
  * What Slurm's srun is to a debugger: a launcher with MPIR's symbols, whose ranks are not below it. Arguments: the number of
  * ranks, and their program with its arguments. They end with this, and this with the process that started it.
  */
+#include "common/told.h"
+
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 
 struct MPIR_PROCDESC {
     char *host_name;
@@ -23,7 +21,7 @@ int main(int argc, char **argv)
     int count = argc > 2 ? atoi(argv[1]) : 0, ends[2], told[2], rank, daemon;
     struct MPIR_PROCDESC *table;
     char word;
-    alarm(1800);
+    alarm(LIFE_SECONDS);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (count < 1 || pipe(ends) != 0 || pipe(told) != 0 || gethostname(host, sizeof host - 1) != 0)
         return 2;
@@ -64,8 +62,6 @@ int main(int argc, char **argv)
     MPIR_proctable = table;
     MPIR_proctable_size = count;
     MPIR_debug_state = 1;
-    puts("ready");
-    fflush(stdout);
-    for (;;)
-        pause();
+    told_ready();
+    told_hang();
 }

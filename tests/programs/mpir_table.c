@@ -2,11 +2,10 @@
  *
  * WIDE: an MPIR_PROCDESC of its own, in another order, with a wider pid and a field that no document has. */
 
+#include "common/told.h"
+
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
-#include <unistd.h>
 
 #define RANKS 3
 
@@ -54,6 +53,5 @@ int main(void)
     MPIR_debug_state = 1;
     printf("\n");
     fflush(stdout);
-    for (;;)
-        pause();
+    told_hang();
 }

@@ -2,10 +2,9 @@
  *
  * names_files FILE [COMMAND...]: also starts a command, as launchers do.
  */
+#include "common/told.h"
+
 #include <link.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
 
 extern struct r_debug _r_debug;
 
@@ -20,8 +19,6 @@ int main(int count, char **arguments)
         execvp(arguments[2], arguments + 2);
         _exit(127);
     }
-    puts("ready");
-    fflush(stdout);
-    for (;;)
-        pause();
+    told_ready();
+    told_hang();
 }

@@ -8,12 +8,9 @@
  *
  * Arguments: "early" stops before MPI_Init, "late" after MPI_Finalize, "many" has 100 requests and 100 communicators.
  */
+#include "printers.h"
+
 #include <mpi.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 typedef MPI_Comm own_comm;
 typedef own_comm grid_comm;
@@ -31,22 +28,10 @@ struct exchange {
 
 static int rank, size;
 
-static void say(const char *expression, char how, const char *format, ...)
-{
-    va_list values;
-    printf("%s %c ", expression, how);
-    va_start(values, format);
-    vprintf(format, values);
-    va_end(values);
-    printf("\n");
-}
-
 static void ready(void)
 {
-    printf("ready\n");
-    fflush(stdout);
-    for (;;)
-        pause();
+    told_ready();
+    told_hang();
 }
 
 /* The arguments are shown in backtraces. */

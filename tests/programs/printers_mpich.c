@@ -2,10 +2,9 @@
  * Handles as variables of a program in C where they are integers (MPICH) or pointers to structures without members (the ABI
  * of MPI 5). Two ranks. The output is as that of printers.c: what a variable must be shown as follows from the calls made here.
  */
+#include "printers.h"
+
 #include <mpi.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <unistd.h>
 
 typedef MPI_Comm own_comm;
 
@@ -16,16 +15,6 @@ struct exchange {
     MPI_Status last;
     volatile MPI_Op op;
 };
-
-static void say(const char *expression, char how, const char *format, ...)
-{
-    va_list values;
-    printf("%s %c ", expression, how);
-    va_start(values, format);
-    vprintf(format, values);
-    va_end(values);
-    printf("\n");
-}
 
 static void __attribute__((noinline)) stop(int rank, own_comm comm, const MPI_Comm *where, const struct exchange *all)
 {
@@ -43,8 +32,7 @@ static void __attribute__((noinline)) stop(int rank, own_comm comm, const MPI_Co
     say("all->op", '=', "MPI_MAX");
     say("all->last", '=', "from %d, tag 12, 24 bytes", 1 - rank);
     say("plain", '=', "%d", plain);
-    printf("ready\n");
-    fflush(stdout);
+    told_ready();
     /* They are looked at here. */
     while (comm == *where || all->comm == comm || plain)
         pause();

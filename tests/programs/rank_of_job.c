@@ -5,20 +5,11 @@
  *     forks   and starts a child, and that one another, which have the rank's environment and MPI's code
  *     leaves  nobody calls MPI_Init, and rank 1 ends
  */
+#include "common/told.h"
+
 #include <mpi.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/prctl.h>
 #include <signal.h>
-#include <unistd.h>
-
-static void wait_for_end(void)
-{
-    for (;;)
-        pause();
-}
+#include <sys/prctl.h>
 
 static void start_child(int depth)
 {
@@ -26,7 +17,7 @@ static void start_child(int depth)
         return;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     start_child(depth - 1);
-    wait_for_end();
+    told_hang();
 }
 
 int main(int argc, char **argv)
@@ -35,7 +26,7 @@ int main(int argc, char **argv)
     const char *open_mpi = getenv("OMPI_COMM_WORLD_RANK"), *mpich = getenv("PMI_RANK");
     int rank = atoi(open_mpi != NULL ? open_mpi : mpich != NULL ? mpich : "0");
     FILE *file;
-    alarm(1800);
+    alarm(LIFE_SECONDS);
     if (argc != 3)
         return 2;
     if (strcmp(argv[2], "leaves") != 0) {
@@ -48,11 +39,10 @@ int main(int argc, char **argv)
         return 3;
     fprintf(file, "%d\n", (int)getpid());
     fclose(file);
-    puts("ready");
-    fflush(stdout);
+    told_ready();
     if (strcmp(argv[2], "forks") == 0)
         start_child(2);
     if (strcmp(argv[2], "leaves") == 0 && rank == 1)
         return 0;
-    wait_for_end();
+    told_hang();
 }

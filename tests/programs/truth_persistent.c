@@ -41,12 +41,9 @@ int main(int argc, char **argv)
     again = truth_recv_init(13, MPI_INT, from, 13, persistent, NULL);
     truth_start(again, TRUTH_COMPLETE);
     truth_settle();
-    op = truth_send_init(TRUTH_STANDARD, 7, MPI_INT, to, 10, persistent, NULL);
-    truth_start(op, TRUTH_COMPLETE);
-    op = truth_send_init(TRUTH_SYNCHRONOUS, 30000, MPI_CHAR, to, 11, persistent, NULL);
-    truth_start(op, TRUTH_COMPLETE);
-    op = truth_send_init(TRUTH_READY, 12, MPI_INT, to, 12, persistent, NULL);
-    truth_start(op, TRUTH_COMPLETE);
+    truth_start(truth_send_init(TRUTH_STANDARD, 7, MPI_INT, to, 10, persistent, NULL), TRUTH_COMPLETE);
+    truth_start(truth_send_init(TRUTH_SYNCHRONOUS, 30000, MPI_CHAR, to, 11, persistent, NULL), TRUTH_COMPLETE);
+    truth_start(truth_send_init(TRUTH_READY, 12, MPI_INT, to, 12, persistent, NULL), TRUTH_COMPLETE);
     op = truth_send_init(TRUTH_STANDARD, 13, MPI_INT, to, 13, persistent, NULL);
     truth_start(op, TRUTH_COMPLETE);
     /* Complete and waited for: inactive again. The receive is then started once more. */
@@ -58,25 +55,17 @@ int main(int argc, char **argv)
     truth_start(again, TRUTH_PENDING);
 
     /* Started and unmatched. */
-    op = truth_recv_init(20, MPI_INT, from, 20, persistent, NULL);
-    truth_start(op, TRUTH_PENDING);
-    op = truth_recv_init(21, MPI_DOUBLE, MPI_ANY_SOURCE, 21, persistent, NULL);
-    truth_start(op, TRUTH_PENDING);
-    op = truth_recv_init(22, MPI_DOUBLE, from, MPI_ANY_TAG, ordered, NULL);
-    truth_start(op, TRUTH_PENDING);
-    op = truth_recv_init(23, MPI_DOUBLE, MPI_ANY_SOURCE, MPI_ANY_TAG, ordered, NULL);
-    truth_start(op, TRUTH_PENDING);
-    op = truth_send_init(TRUTH_STANDARD, 30000, MPI_BYTE, to, 30, persistent, &waited[0]);
-    truth_start(op, TRUTH_PENDING);
-    op = truth_send_init(TRUTH_SYNCHRONOUS, 2, MPI_INT, to, 31, persistent, NULL);
-    truth_start(op, TRUTH_PENDING);
-    op = truth_send_init(TRUTH_STANDARD, 2, MPI_INT, to, 32, persistent, NULL);
-    truth_start(op, TRUTH_EAGER);
+    truth_start(truth_recv_init(20, MPI_INT, from, 20, persistent, NULL), TRUTH_PENDING);
+    truth_start(truth_recv_init(21, MPI_DOUBLE, MPI_ANY_SOURCE, 21, persistent, NULL), TRUTH_PENDING);
+    truth_start(truth_recv_init(22, MPI_DOUBLE, from, MPI_ANY_TAG, ordered, NULL), TRUTH_PENDING);
+    truth_start(truth_recv_init(23, MPI_DOUBLE, MPI_ANY_SOURCE, MPI_ANY_TAG, ordered, NULL), TRUTH_PENDING);
+    truth_start(truth_send_init(TRUTH_STANDARD, 30000, MPI_BYTE, to, 30, persistent, &waited[0]), TRUTH_PENDING);
+    truth_start(truth_send_init(TRUTH_SYNCHRONOUS, 2, MPI_INT, to, 31, persistent, NULL), TRUTH_PENDING);
+    truth_start(truth_send_init(TRUTH_STANDARD, 2, MPI_INT, to, 32, persistent, NULL), TRUTH_EAGER);
     op = truth_send_init(TRUTH_BUFFERED, 20000, MPI_BYTE, to, 33, persistent, NULL);
     truth_start(op, TRUTH_PENDING);
     truth_buffered_pending(op);
-    op = truth_send_init(TRUTH_BUFFERED, 2, MPI_INT, to, 34, persistent, NULL);
-    truth_start(op, TRUTH_COMPLETE);
+    truth_start(truth_send_init(TRUTH_BUFFERED, 2, MPI_INT, to, 34, persistent, NULL), TRUTH_COMPLETE);
     truth_expect(persistent, from, 30, 30000);
     truth_expect(persistent, from, 31, 8);
     truth_expect(persistent, from, 32, 8);

@@ -10,13 +10,10 @@
  *
  * Writes, by communicator and rank of the peer, how many messages it sent and how many have come in, and hangs outside MPI.
  */
-#include <mpi.h>
+#include "common/told.h"
 
+#include <mpi.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 enum { MAX_RANKS = 16, LARGE = 40000, MODES = 5, LEFT = 7, LAST = 8, ON_ITS_WAY = 3, WRAP = 65536 + 20 };
 
@@ -52,15 +49,9 @@ static void send(struct counts *counts, MPI_Comm comm, int to, int bytes, int mo
 {
     MPI_Request request;
     switch (mode) {
-    case 0:
-        MPI_Send(buffer, bytes, MPI_BYTE, to, tag, comm);
-        break;
-    case 1:
-        MPI_Ssend(buffer, bytes, MPI_BYTE, to, tag, comm);
-        break;
-    case 2:
-        MPI_Bsend(buffer, bytes, MPI_BYTE, to, tag, comm);
-        break;
+    case 0: MPI_Send(buffer, bytes, MPI_BYTE, to, tag, comm); break;
+    case 1: MPI_Ssend(buffer, bytes, MPI_BYTE, to, tag, comm); break;
+    case 2: MPI_Bsend(buffer, bytes, MPI_BYTE, to, tag, comm); break;
     case 3:
         MPI_Isend(buffer, bytes, MPI_BYTE, to, tag, comm, &request);
         MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -133,23 +124,9 @@ static void between(void)
         }
 }
 
-static const char *path_of(int whose)
-{
-    static char path[4096];
-    const char *pattern = getenv("MPIQ_TRUTH"), *place = pattern ? strstr(pattern, "%d") : NULL;
-    if (place == NULL)
-        MPI_Abort(MPI_COMM_WORLD, 2);
-    snprintf(path, sizeof path, "%.*s%d%s", (int)(place - pattern), pattern, whose, place + 2);
-    return path;
-}
-
 static void write_counts(void)
 {
-    char temporary[4200];
-    snprintf(temporary, sizeof temporary, "%s.tmp", path_of(rank));
-    FILE *file = fopen(temporary, "w");
-    if (file == NULL)
-        MPI_Abort(MPI_COMM_WORLD, 3);
+    FILE *file = told_open(rank);
     fprintf(file, "{\"rank\":%d,\"traffic\":{", rank);
     for (int c = 0; c < comm_count; c++) {
         fprintf(file, "%s\"%s\":[", c ? "," : "", all[c].name);
@@ -158,8 +135,7 @@ static void write_counts(void)
         fprintf(file, "]");
     }
     fprintf(file, "}}\n");
-    fclose(file);
-    rename(temporary, path_of(rank));
+    told_close(file, rank);
 }
 
 int main(int argc, char **argv)
@@ -191,12 +167,13 @@ int main(int argc, char **argv)
     MPI_Comm_dup(MPI_COMM_WORLD, &late);
     counts = counts_of(late, "on its way", size);
     if (rank == 0) {
-        while (access(path_of(1), F_OK) != 0)
+        char other[TOLD_PATH];
+        told_path(other, 0, 1, "");
+        while (access(other, F_OK) != 0)
             usleep(1000);
         for (int i = 0; i < ON_ITS_WAY; i++)
             send(counts, late, 1, 8, 0, 1);
     }
     write_counts();
-    for (;;)
-        pause();
+    told_hang();
 }

@@ -3,16 +3,13 @@ record."""
 
 from __future__ import annotations
 
-import os
-import subprocess
 from typing import List, Tuple
 
 import pytest
 from support import recorder
 from support.builds import MpiBuild
-from support.paths import MPI_QUEUES
 from support.starters import Place
-from support.under_recorder import environment_of
+from support.under_recorder import ended
 
 #: Only keeps what hangs from hanging the tests.
 GUARD = 120.0
@@ -23,18 +20,9 @@ PIECES = ((0, 65536), (8192, 16384), (-1, 65536), (-1, 4096))
 
 def outcome(build: MpiBuild, program: str, words: List[str], *, recorded: bool) -> Tuple[int, List[str], str]:
     place = Place()
-    command = [str(build.mpirun), "-n", "2", program, *words]
     try:
-        run = subprocess.run(
-            [str(MPI_QUEUES), "run", "--", *command] if recorded else command,
-            env={**os.environ, **place.environment, **environment_of(build)},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=GUARD,
-            check=False,
-        )
+        command = [str(build.mpirun), "-n", "2", program, *words]
+        run = ended(build, place, command, recorded=recorded, guard=GUARD)
         return run.returncode, sorted(run.stdout.splitlines()), run.stderr
     finally:
         place.end()

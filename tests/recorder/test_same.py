@@ -4,10 +4,8 @@ and how they end."""
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
-import subprocess
 import time
 from pathlib import Path
 from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
@@ -20,10 +18,10 @@ from support.compare import assert_equal
 from support.diagnosis import C_FLAGS
 from support.jobs import Job
 from support.known import known_of
-from support.paths import MPI_QUEUES, PROGRAMS
+from support.paths import PROGRAMS
 from support.python_jobs import PYTHON, PYTHON_PROGRAMS
 from support.starters import Place
-from support.under_recorder import environment_of, under
+from support.under_recorder import ended, under
 
 MPIS = {"openmpi": builds.DEBIAN, "mpich": builds.DEBIAN_MPICH}
 
@@ -54,19 +52,9 @@ def _ended(build: MpiBuild, ranks: int, command: Sequence[str], *, recorded: boo
     notes = place.directory / "notes"
     notes.mkdir()
     words = [str(build.mpirun), "-n", str(ranks), *(word.replace("{dir}", str(notes)) for word in command)]
-    run = [str(MPI_QUEUES), "run", "--", *words] if recorded else words
     try:
         for _ in range(TRIES):
-            done = subprocess.run(
-                run,
-                env={**os.environ, **place.environment, **environment_of(build)},
-                stdin=subprocess.DEVNULL,
-                capture_output=True,
-                text=True,
-                errors="replace",
-                timeout=GUARD,
-                check=False,
-            )
+            done = ended(build, place, words, recorded=recorded, guard=GUARD)
             if done.returncode != -signal.SIGSEGV:
                 break
         written = {path.name: path.read_bytes().decode(errors="replace") for path in sorted(notes.iterdir())}

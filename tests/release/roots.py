@@ -14,8 +14,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from types import TracebackType
-from typing import Dict, Optional, Sequence, Tuple, Type
+from typing import Dict, Sequence, Tuple
 
 #: Where this machine's certificates are in a root: a machine whose network has an authority of its own needs them.
 _CERTIFICATES = "/run/certificates.crt"
@@ -71,9 +70,7 @@ class Machine:
     def __enter__(self) -> Machine:
         return self
 
-    def __exit__(
-        self, kind: Optional[Type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         shutil.rmtree(self._own)
 
     def put(self, source: pathlib.Path, place: str, user: str = "root") -> None:

@@ -13,8 +13,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from types import TracebackType
-from typing import Dict, List, Mapping, Optional, Sequence, Type
+from typing import Dict, List, Mapping, Optional, Sequence
 
 from . import processes
 from .paths import SPINNING
@@ -275,12 +274,7 @@ class Hosts:
         self._first.clear()
         self._kept.cleanup()
 
-    def __exit__(
-        self,
-        kind: Optional[Type[BaseException]],
-        error: Optional[BaseException],
-        trace: Optional[TracebackType],
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.end()
 
 

@@ -4,7 +4,6 @@ documents: a reader of its own, which shares nothing with the product."""
 from __future__ import annotations
 
 import functools
-import hashlib
 import json
 import os
 import re
@@ -443,10 +442,7 @@ def compiled(build: MpiBuild, source: str, *flags: str) -> Path:
         language = ("-std=gnu", "-g", "-O0", "-fallow-argument-mismatch")
     if path.suffix == ".c":
         language = (*language, "-Wno-stringop-overflow", "-Wno-stringop-overread")
-    label = f"recorder-{build.id}"
-    common = PROGRAMS / "recorder" / "noted.h"
-    digest = hashlib.sha256(common.read_bytes()).hexdigest()[:16]
-    return compile_with([str(command)], f"{label}-{digest}", [path], ["-ldl", *flags], language=language)
+    return compile_with([str(command)], f"recorder-{build.id}", [path], ["-ldl", *flags], language=language)
 
 
 def line_of(pid: int, program: Path, address: int) -> int:

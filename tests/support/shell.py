@@ -10,8 +10,7 @@ import subprocess
 import threading
 import time
 from pathlib import Path
-from types import TracebackType
-from typing import Dict, List, Mapping, Optional, Type
+from typing import Dict, List, Mapping, Optional
 
 from mpi_queues.jobs.environment import of_job
 
@@ -105,12 +104,7 @@ class Shell:
             if process is not None and processes.is_alive(process):
                 os.kill(process.pid, signal.SIGKILL)
 
-    def __exit__(
-        self,
-        kind: Optional[Type[BaseException]],
-        error: Optional[BaseException],
-        trace: Optional[TracebackType],
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         # The launcher ends its ranks.
         if self._bash.poll() is None and self.has_job:
             self._say("kill $(jobs -p) 2>/dev/null; wait")

@@ -13,8 +13,7 @@ import socket
 import subprocess
 import tempfile
 from pathlib import Path
-from types import TracebackType
-from typing import Dict, List, Mapping, Optional, Sequence, Type
+from typing import Dict, List, Mapping, Optional, Sequence
 
 from . import processes
 from .paths import SPINNING
@@ -256,12 +255,7 @@ class Slurm:
         subprocess.run(["scancel", number], env=self.environment, check=True)
         processes.wait_until(lambda: len(self.nodes) - self.idle() < max(1, busy), f"job {number} to end", timeout=60)
 
-    def __exit__(
-        self,
-        kind: Optional[Type[BaseException]],
-        error: Optional[BaseException],
-        trace: Optional[TracebackType],
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.end()
 
     def end(self) -> None:

@@ -15,6 +15,8 @@ GUARD = 180.0
 #: Compiles a program of ``tests/programs/watched``.
 Compiled = Callable[[str, MpiBuild], Path]
 
+#: Starts a job without us, until so many lines say that ranks are ready.
+Launched = Callable[[List[str], int], "subprocess.Popen[str]"]
 
 #: Starts ``mpi-queues`` with these arguments in this environment, and ends it with the test.
 Started = Callable[..., "subprocess.Popen[str]"]

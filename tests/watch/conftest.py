@@ -2,30 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from pathlib import Path
-from typing import Callable, Dict, Iterator, List
+from typing import Callable, Iterator, List
 
 import pytest
 from support import builds
 from support.paths import PROGRAMS
 from support.starters import Place
 from support.watched import Started, starts
-
-
-@pytest.fixture
-def place() -> Iterator[Place]:
-    """All that has its environment ends with the test."""
-    found = Place()
-    yield found
-    found.end()
-
-
-@pytest.fixture
-def environment(place: Place) -> Dict[str, str]:
-    """For jobs on this machine alone."""
-    return {**os.environ, **place.environment, "MPIQ_DIRECTORY": str(place.directory)}
 
 
 @pytest.fixture

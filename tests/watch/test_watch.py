@@ -8,7 +8,7 @@ import signal
 import subprocess
 import time
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List
+from typing import Any, Dict, List
 
 import pytest
 from support import processes
@@ -17,7 +17,7 @@ from support.cli import mpi_queues
 from support.diagnosis import load
 from support.paths import MPI_QUEUES, PROGRAMS
 from support.starters import Place
-from support.watched import GUARD, Compiled, Started
+from support.watched import GUARD, Compiled, Launched, Started
 
 FILES = ["diagnosis.html", "diagnosis.json", "diagnosis.txt", "job.mpirec"]
 HANGS = PROGRAMS / "watched" / "moves_then_hangs.c"
@@ -25,41 +25,6 @@ HANGS = PROGRAMS / "watched" / "moves_then_hangs.c"
 
 def job(build: MpiBuild, ranks: int, program: Path, *arguments: str) -> List[str]:
     return [str(build.mpirun), "-n", str(ranks), str(program), *arguments]
-
-
-Launched = Callable[[List[str], int], subprocess.Popen[str]]
-
-
-@pytest.fixture
-def launched(environment: Dict[str, str], place: Place) -> Iterator[Launched]:
-    """A job that is started without us, when so many lines say that ranks are ready; ended with the test."""
-    runs: List[subprocess.Popen[str]] = []
-
-    def launch(command: List[str], ready: int) -> subprocess.Popen[str]:
-        run = subprocess.Popen(
-            command,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-        runs.append(run)
-        assert run.stdout is not None
-        said = 0
-        while said < ready:
-            # Launchers may put the words of several ranks before the ends of their lines.
-            line = run.stdout.readline()
-            assert line and line.strip("ready\n") == "", line
-            said += line.count("ready")
-        return run
-
-    yield launch
-    place.end()
-    for run in runs:
-        run.wait()
-        assert run.stdout is not None
-        run.stdout.close()
 
 
 def told(directory: Path) -> Dict[str, Any]:

@@ -1,16 +1,11 @@
 /* See truth.h: posting and noting. */
 #define _GNU_SOURCE
+#include "told.h"
 #include "truth_internal.h"
 
 #include <dlfcn.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-enum { FLUSH_CALLS = 4000, LIFE_SECONDS = 1800 };
-
+enum { FLUSH_CALLS = 4000 };
 
 int truth_rank, truth_size, truth_world;
 MPI_Comm truth_control;
@@ -443,7 +438,6 @@ static void find_empty_request(void)
 void truth_begin(int *argc, char ***argv, int thread_level)
 {
     int provided;
-    /* A job that nobody ends must not stay for ever. */
     alarm(LIFE_SECONDS);
     MPI_Init_thread(argc, argv, thread_level, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &truth_rank);

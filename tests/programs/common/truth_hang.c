@@ -1,16 +1,13 @@
 /* See truth.h: hanging, and noticing that a blocked call waits quietly. */
 #define _GNU_SOURCE
+#include "told.h"
 #include "truth_internal.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 /* Progress calls that find nothing before a wait counts as quiet; the same in processor time, for libraries that do not let
  * us into their progress: they wait at full speed. */
@@ -119,16 +116,14 @@ void truth_hang_stopped(void)
 {
     truth_write(NULL, 0);
     truth_publish();
-    for (;;)
-        pause();
+    told_hang();
 }
 
 void truth_hang_paused(void)
 {
     truth_write(NULL, 1);
     truth_publish();
-    for (;;)
-        pause();
+    told_hang();
 }
 
 void truth_hang_in(const char *call)

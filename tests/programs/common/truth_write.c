@@ -1,13 +1,9 @@
 /* See truth.h: writing the notes as JSON. */
 #define _GNU_SOURCE
+#include "told.h"
 #include "truth_internal.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-static char path[4096], temporary[4200];
+static char path[TOLD_PATH], temporary[TOLD_PATH];
 
 /* Asks MPI about each request, without changing it. */
 static void resolve(struct truth_op *op, int asking_is_allowed)
@@ -185,24 +181,9 @@ static void write_inactive(FILE *file)
     fputc(']', file);
 }
 
-/* Where the truth of a rank of this world is written, in path. */
-static void path_of(int rank)
-{
-    const char *pattern = getenv("MPIQ_TRUTH");
-    if (pattern == NULL)
-        truth_fail("MPIQ_TRUTH is not set: it names the file to write, with %%d for the rank");
-    const char *place = strstr(pattern, "%d");
-    if (place && truth_world)
-        snprintf(path, sizeof path, "%.*s%d.%d%s", (int)(place - pattern), pattern, truth_world, rank, place + 2);
-    else if (place)
-        snprintf(path, sizeof path, "%.*s%d%s", (int)(place - pattern), pattern, rank, place + 2);
-    else
-        snprintf(path, sizeof path, "%s", pattern);
-}
-
 void truth_await_truth_of(int rank)
 {
-    path_of(rank);
+    told_path(path, truth_world, rank, "");
     while (access(path, F_OK) != 0)
         usleep(1000);
 }
@@ -211,8 +192,8 @@ void truth_write(const char *call, int asking_is_allowed)
 {
     FILE *file;
     int first = 1;
-    path_of(truth_rank);
-    snprintf(temporary, sizeof temporary, "%s.tmp", path);
+    told_path(path, truth_world, truth_rank, "");
+    told_path(temporary, truth_world, truth_rank, ".new");
     for (size_t i = 0; i < truth_op_count; i++)
         resolve(truth_ops[i], asking_is_allowed);
     file = fopen(temporary, "w");

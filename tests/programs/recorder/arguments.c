@@ -1,5 +1,5 @@
 /* Functions with many arguments, windows and files: what they do is what they do without a recorder. */
-#include "recorder/noted.h"
+#include "common/noted.h"
 
 #define HOLDS(what)                                                                                                    \
     do {                                                                                                               \
@@ -53,8 +53,7 @@ int main(int argc, char **argv)
     HOLDS(before == 1 + (rank + 1) % size);
     MPI_File_close(&file);
 
-    noted_begin(rank);
-    noted_end(rank);
+    told(rank);
     MPI_Recv(in, 1, MPI_INT, MPI_ANY_SOURCE, 31999, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     return 0;
 }

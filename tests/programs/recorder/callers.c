@@ -1,5 +1,5 @@
 /* Requests that functions of the program's own start; the lines that call these are marked with the request's tag. */
-#include "recorder/noted.h"
+#include "common/noted.h"
 
 #define APART __attribute__((noinline, noclone))
 
@@ -57,8 +57,7 @@ int main(int argc, char **argv)
     large(4, &requests[3]); /* tag 4 */
     branched(5, &requests[4], 1);
     branched(5, &requests[4], 0); /* tag 5 */
-    noted_begin(rank);
-    noted_end(rank);
+    told(rank);
     MPI_Recv(buffer, 1, MPI_INT, MPI_ANY_SOURCE, 31999, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     return kept;
 }

@@ -2,7 +2,7 @@
  * Rank 1 gives the same collectives other operators, datatypes and counts than the others. All go on, and wait later for what
  * nobody sends.
  */
-#include "recorder/noted.h"
+#include "common/noted.h"
 
 static void add(void *in, void *inout, int *length, MPI_Datatype *datatype)
 {
@@ -31,8 +31,7 @@ int main(int argc, char **argv)
     MPI_Op_create(add, 1, &own);
     MPI_Type_contiguous(2, MPI_INT, &pair);
     MPI_Type_commit(&pair);
-    noted_begin(rank);
-    noted_end(rank);
+    told(rank);
     MPI_Allreduce(values, sums, 1, MPI_INT, MPI_SUM, operators);
     if (rank == 1)
         MPI_Allreduce(values, sums, 1, MPI_INT, MPI_MIN, operators); /* operator of rank 1 */

@@ -4,7 +4,7 @@
  * All ranks draw the same steps; in each one rank sends to another, which receives in one of the ways that there are. At
  * the end each rank waits for a message that nobody sends.
  */
-#include "recorder/noted.h"
+#include "common/noted.h"
 
 #include <stdint.h>
 

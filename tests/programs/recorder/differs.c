@@ -2,7 +2,7 @@
  * Rank 0 calls MPI_Bcast where the others call MPI_Reduce. Nobody waits there: all go on, and hang later, at places that do
  * not show it.
  */
-#include "recorder/noted.h"
+#include "common/noted.h"
 
 int main(int argc, char **argv)
 {
@@ -13,8 +13,7 @@ int main(int argc, char **argv)
     MPI_Comm_set_name(comm, "solver");
     MPI_Comm_rank(comm, &rank);
     MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, comm);
-    noted_begin(rank);
-    noted_end(rank);
+    told(rank);
     if (rank == 0)
         MPI_Bcast(&value, 1, MPI_INT, 0, comm); /* differs */
     else

@@ -1,6 +1,6 @@
 /* A few calls, with a tool or without: how many the tool has seen. With -DTOOL it is a tool itself. */
 #define _GNU_SOURCE
-#include "recorder/noted.h"
+#include "common/noted.h"
 
 #include <dlfcn.h>
 
@@ -26,8 +26,7 @@ int main(int argc, char **argv)
         MPI_Cancel(&one), MPI_Wait(&one, MPI_STATUS_IGNORE);
         MPI_Cancel(&two), MPI_Wait(&two, MPI_STATUS_IGNORE);
         MPI_Finalize();
-        for (;;)
-            pause();
+        told_hang();
     }
     MPI_Recv(&buffer, 1, MPI_INT, MPI_ANY_SOURCE, 31999, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     return 0;

@@ -1,5 +1,5 @@
 /* Forks with a request open; the parent goes on. */
-#include "recorder/noted.h"
+#include "common/noted.h"
 
 int main(int argc, char **argv)
 {
@@ -10,9 +10,8 @@ int main(int argc, char **argv)
     MPI_Irecv(&buffer, 1, MPI_INT, MPI_ANY_SOURCE, 1, MPI_COMM_WORLD, &one);
     pid_t child = fork();
     if (child == 0) {
-        alarm(1800);
-        for (;;)
-            pause();
+        alarm(LIFE_SECONDS);
+        told_hang();
     }
     for (int at = 0; at < 3; at++)
         MPI_Irecv(&buffer, 1, MPI_INT, MPI_ANY_SOURCE, 2 + at, MPI_COMM_WORLD, &more[at]);

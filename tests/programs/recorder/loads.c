@@ -3,7 +3,7 @@
  * which has nothing to do with MPI; with it the library.
  */
 #ifdef LIBRARY
-#include "recorder/noted.h"
+#include "common/noted.h"
 
 int run(int argc, char **argv, int seen)
 {

@@ -1,5 +1,5 @@
 /* More than the record has room for: many.c COMMUNICATORS REQUESTS WAITED. */
-#include "recorder/noted.h"
+#include "common/noted.h"
 
 int main(int argc, char **argv)
 {
@@ -23,8 +23,7 @@ int main(int argc, char **argv)
     MPI_Waitall(waited, several, MPI_STATUSES_IGNORE);
     for (int at = 0; at < requests; at++)
         MPI_Irecv(&buffer, 1, MPI_INT, 0, 6, MPI_COMM_SELF, &open[at]);
-    noted_begin(rank);
-    noted_end(rank);
+    told(rank);
     MPI_Recv(&buffer, 1, MPI_INT, MPI_ANY_SOURCE, 31999, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     return 0;
 }

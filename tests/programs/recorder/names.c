@@ -1,5 +1,5 @@
 /* Communicators of every kind, each with the name that the program has for it; the same name in two ranks is the same one. */
-#include "recorder/noted.h"
+#include "common/noted.h"
 
 static int rank, size;
 

@@ -1,5 +1,5 @@
 /* Completes requests by asking alone (MPI_Test and its like), then asks for a message that never comes, for ever. */
-#include "recorder/noted.h"
+#include "common/noted.h"
 
 enum { MESSAGES = 4 };
 
@@ -25,8 +25,7 @@ int main(int argc, char **argv)
         MPI_Test(&again, &done, MPI_STATUS_IGNORE);
     /* Of no request at all a test says that it is done: that is no step. */
     MPI_Test(&sends[0], &done, MPI_STATUS_IGNORE);
-    noted_begin(rank);
-    noted_end(rank);
+    told(rank);
     for (MPI_Irecv(&in[0], 1, MPI_INT, rank, 99, MPI_COMM_WORLD, &receives[0]), done = 0; !done;) {
         MPI_Iprobe(rank, 98, MPI_COMM_WORLD, &some, MPI_STATUS_IGNORE);
         MPI_Test(&receives[0], &done, MPI_STATUS_IGNORE);

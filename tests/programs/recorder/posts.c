@@ -4,7 +4,7 @@
  * Messages go to the rank itself, or are never received; collectives are drawn from a generator that all ranks share. At the
  * end each rank waits for a message that nobody sends.
  */
-#include "recorder/noted.h"
+#include "common/noted.h"
 
 #include <stdint.h>
 

@@ -7,12 +7,9 @@
  *     error       rank 1 by an error of MPI, a message that is longer than its buffer
  *     exit N      without MPI_Finalize
  */
-#include <mpi.h>
+#include "common/told.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#include <mpi.h>
 
 enum { CELLS = 512 };
 
@@ -51,9 +48,7 @@ static void messages(int step, MPI_Comm comm)
     MPI_Isend(out, cells, MPI_DOUBLE, right, 1, comm, &requests[2]);
     MPI_Issend(out, cells, MPI_DOUBLE, left, 2, comm, &requests[3]);
     switch (step % 5) {
-    case 0:
-        MPI_Waitall(4, requests, MPI_STATUSES_IGNORE);
-        break;
+    case 0: MPI_Waitall(4, requests, MPI_STATUSES_IGNORE); break;
     case 1:
         for (int i = 0; i < 4; i++)
             MPI_Waitany(4, requests, &index, MPI_STATUS_IGNORE);
@@ -181,34 +176,20 @@ int main(int argc, char **argv)
     MPI_Comm copy, half;
     if (argc < 5)
         return 2;
-    alarm(1800);
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     srand((unsigned)atoi(argv[2]));
-    puts("ready");
-    fflush(stdout);
+    told_ready();
     for (int step = 0; step < atoi(argv[3]); step++) {
         fill(step);
         switch (rand() % 7) {
-        case 0:
-            messages(step, MPI_COMM_WORLD);
-            break;
-        case 1:
-            persistent(step);
-            break;
-        case 2:
-            collectives(step, MPI_COMM_WORLD);
-            break;
-        case 3:
-            grid(step);
-            break;
-        case 4:
-            one_sided(step);
-            break;
-        case 5:
-            file(step, argv[1]);
-            break;
+        case 0: messages(step, MPI_COMM_WORLD); break;
+        case 1: persistent(step); break;
+        case 2: collectives(step, MPI_COMM_WORLD); break;
+        case 3: grid(step); break;
+        case 4: one_sided(step); break;
+        case 5: file(step, argv[1]); break;
         default:
             MPI_Comm_dup(MPI_COMM_WORLD, &copy);
             MPI_Comm_split(copy, rank % 2, -rank, &half);

@@ -1,5 +1,5 @@
 /* Sends that wait, sends in which others are made, and sends that are left: sends.c WAY. */
-#include "recorder/noted.h"
+#include "common/noted.h"
 
 #include <setjmp.h>
 
@@ -27,8 +27,7 @@ static void in_error(MPI_Comm *comm, int *code, ...)
         longjmp(back, 1);
     to_self(*comm, rank, 5);
     if (strcmp(way, "inside") == 0) {
-        noted_begin(rank);
-        noted_end(rank);
+        told(rank);
         MPI_Recv(other, 1, MPI_INT, rank, 31999, *comm, MPI_STATUS_IGNORE);
     }
 }

@@ -3,7 +3,7 @@
  * they have given requests away and got them back. When they have ended, some more come and stay.
  */
 #define _GNU_SOURCE
-#include "recorder/noted.h"
+#include "common/noted.h"
 
 #include <pthread.h>
 #include <sys/syscall.h>

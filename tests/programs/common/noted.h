@@ -7,13 +7,10 @@
 #ifndef NOTED_H
 #define NOTED_H
 
-#include "common/handle_value.h"
+#include "handle_value.h"
+#include "told.h"
 
 #include <mpi.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 static const void *noted_low __attribute__((unused)), *noted_high __attribute__((unused));
 
@@ -30,20 +27,9 @@ static const void *noted_low __attribute__((unused)), *noted_high __attribute__(
 static FILE *noted_file;
 static int noted_rows __attribute__((unused));
 
-static inline void noted_path(char *path, size_t size, int rank, const char *end)
-{
-    char pattern[512];
-    snprintf(pattern, sizeof(pattern), "%s%s", getenv("MPIQ_TRUTH"), end);
-    char *hole = strstr(pattern, "%d");
-    *hole = '\0';
-    snprintf(path, size, "%s%d%s", pattern, rank, hole + 2);
-}
-
 static inline void noted_begin(int rank)
 {
-    char path[600];
-    noted_path(path, sizeof(path), rank, ".new");
-    noted_file = fopen(path, "w");
+    noted_file = told_open(rank);
     fprintf(noted_file, "{\"pid\": %d", (int)getpid());
 }
 
@@ -70,13 +56,8 @@ static inline void noted_number(const char *name, long long value)
 
 static inline void noted_end(int rank)
 {
-    char fresh[600], path[600];
     fprintf(noted_file, "}\n");
-    fclose(noted_file);
-    noted_path(fresh, sizeof(fresh), rank, ".new");
-    noted_path(path, sizeof(path), rank, "");
-    alarm(1800);
-    rename(fresh, path);
+    told_close(noted_file, rank);
 }
 
 #endif
