@@ -11,7 +11,7 @@
 # bench   speed and memory, as ratios in one run
 # layouts the shipped layout profiles, anew from Debian's packages
 # functions  the table of MPI's functions, anew from the MPI Forum's data
-# recordings  those of our own programs: the demo's, and those that the tests keep (as root)
+# recordings  those of our own programs: the demo's, those that the tests keep, and the corpus of bugs and correct programs (as root)
 # schema  docs/schema.json, anew from the types, and what Python shows of them (src/views.rs, _native.pyi)
 # agent   mpi-queues-agent, one static program without Python for nodes that have nothing else
 # recorder  libmpi_queues_recorder.so, the flight recorder that stands before an MPI

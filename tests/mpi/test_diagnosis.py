@@ -1,4 +1,9 @@
-"""Why programs with known bugs are stuck, and that nothing of the kind is said of correct ones."""
+"""Why programs with known bugs are stuck, and that nothing of the kind is said of correct ones: live jobs.
+
+All of these programs are in ``tests/recordings/corpus`` as well, on both MPIs of the distribution, and every test run
+replays them (``tests/unit/test_corpus.py``). Live are here those in :data:`LIVE`, and with ``--all`` every program on
+every MPI, whose recording must say the same.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +15,7 @@ from pathlib import Path
 from typing import Any, Dict, List, Optional
 
 import pytest
+from recordings import corpus
 from support import builds, cores, diagnosis, processes
 from support.builds import MpiBuild
 from support.cli import mpi_queues
@@ -20,8 +26,23 @@ from support.paths import PROGRAMS
 REST_TIMEOUT = 60.0
 
 MPIS = {"openmpi": builds.DEBIAN, "mpich": builds.DEBIAN_MPICH}
-#: The one on which every kind of finding is looked at in every test run.
-FIRST = "openmpi"
+
+#: Live in every test run, by MPI. On the MPIs that the corpus has they are about what no recording holds: what moves
+#: between two looks and what does not, signals, locks. Each other transport keeps other facts of what is sent.
+LIVE = {
+    "openmpi": (
+        "wrong_tag",
+        "endless_loop",
+        "stopped_rank",
+        "in_critical_section",
+        "polls_for_nothing",
+        "one_computes",
+    ),
+    "mpich": ("order_of_messages", "unwaited_isends", "partition_not_ready", "pingpong_no_counter"),
+    f"{builds.DEBIAN}+ucx": ("order_of_messages", "head_to_head_recv", "pingpong_no_counter"),
+    f"{builds.WHEEL}+ucx": ("order_of_messages",),
+    f"{builds.DEBIAN}+ofi-tcp-ofi_rxm": ("wrong_tag",),
+}
 
 #: How often a correct program is looked at, at moments that its own pace decides; and how often with ``pytest --all``.
 LOOKS, ALL_LOOKS = 2, 10
@@ -39,7 +60,7 @@ ELSEWHERE = (
 )
 
 
-#: The other MPIs of every test run, and what is looked at there: each transport keeps other facts of what is sent.
+#: The other MPIs, and what is looked at there with ``--all``; over :data:`builds.USUAL_OVER` it is everything.
 OTHERS = [name for name in builds.MORE if name not in MPIS.values()]
 ON_OTHERS = {
     "bugs": (
@@ -52,9 +73,6 @@ ON_OTHERS = {
     "fine": ("pingpong_no_counter.c", "collectives_loop.c"),
 }
 
-#: Looked at in every test run over other transports, which do not count messages; with ``--all`` it is everything.
-OVER_TRANSPORTS = ("head_to_head_recv.c", "wrong_tag.c", "order_of_messages.c", "pingpong_no_counter.c")
-
 #: Of Open MPI their heads say what ob1 keeps, datatypes of all that was posted; other transports keep what MPICH does.
 OF_OB1 = ("datatypes.c", "truncation_ahead.c")
 
@@ -66,42 +84,18 @@ WITHOUT_DEBUG_INFORMATION = ("ring_ssend.c", "wrong_tag.c", "missing_in_barrier.
 
 
 def _cases(folder: str) -> List[Any]:
-    """Programs and MPIs. Not thorough are as few as have every kind of finding on one family of MPIs, and every second
-    of these on the other."""
+    """Programs and MPIs; all but :data:`LIVE` are slow."""
     cases = []
     for name in (*MPIS, *OTHERS):
-        programs = {
-            path: program
-            for path in diagnosis.programs(folder)
-            if name in (*MPIS, *builds.USUAL_OVER) or path.name in ON_OTHERS[folder]
+        for path in diagnosis.programs(folder):
+            if not (name in (*MPIS, *builds.USUAL_OVER) or path.name in ON_OTHERS[folder]):
+                continue
             # Wheels have no compiler of Fortran.
-            if not (path.suffix == ".f90" and "wheel" in name)
-            if (program := _loaded(path, name)) is not None
-        }
-        few = _few(programs) if name in MPIS else []
-        usual = few if name == FIRST else few[::2]
-        for path in programs:
-            is_usual = path in usual or (name in MPIS and path.name in ON_OTHERS["fine"])
-            is_usual |= name in builds.USUAL_OVER and path.name in OVER_TRANSPORTS[: 4 if name.endswith("+ucx") else 2]
-            marks = () if is_usual else (pytest.mark.slow,)
+            if (path.suffix == ".f90" and "wheel" in name) or _loaded(path, name) is None:
+                continue
+            marks = () if path.stem in LIVE.get(name, ()) else (pytest.mark.slow,)
             cases.append(pytest.param(path, name, id=f"{name}-{path.stem}", marks=marks))
     return cases
-
-
-def _few(programs: Dict[Path, diagnosis.Program]) -> List[Path]:
-    """Programs that together have all kinds of findings, certain ones and others, and all verdicts; the one with most
-    goes first."""
-    kinds = {
-        path: {(wanted.kind, wanted.certain) for one in program.expected for wanted in one} | {*program.verdicts}
-        for path, program in programs.items()
-    }
-    chosen: List[Path] = []
-    left = set().union(*kinds.values())
-    while left:
-        best = max(kinds, key=lambda path: len(kinds[path] & left))
-        chosen.append(best)
-        left -= kinds[best]
-    return chosen
 
 
 def _loaded(path: Path, mpi: str) -> Optional[diagnosis.Program]:
@@ -152,10 +146,27 @@ def _assert_found(program: diagnosis.Program, *target: str, **environment: str) 
 
 
 @pytest.mark.parametrize(("path", "mpi"), _cases("bugs"))
-def test_the_bug_is_found(path: Path, mpi: str, preflight: None) -> None:
-    program = _load(path, mpi)
-    with program.start(_build(mpi)) as job:
-        _assert_found(program, "--job", str(job.launcher_pid))
+def test_the_bug_is_found(path: Path, mpi: str, preflight: None, tmp_path: Path) -> None:
+    program, build = _load(path, mpi), _build(mpi)
+    with program.start(build) as job:
+        target = ("--job", str(job.launcher_pid))
+        _assert_found(program, *target)
+        name = f"bugs/{path.stem}"
+        if mpi in MPIS and corpus.read(mpi).mpi == build.id and name not in corpus.BY_TWO_LOOKS[mpi]:
+            recording = tmp_path / "hang.mpirec"
+            recording.write_bytes(corpus.read(mpi).data(name))
+            _assert_as_recorded(_diagnose("--recording", str(recording)), *target)
+
+
+def _assert_as_recorded(recorded: Dict[str, Any], *target: str) -> None:
+    """One look at the job says what the recording does; ranks that poll are at the same place after a while."""
+
+    def gist(said: Dict[str, Any]) -> Any:
+        return said["verdict"]["state"], sorted((one["kind"], one["certain"]) for one in said["diagnosis"])
+
+    deadline = time.monotonic() + REST_TIMEOUT
+    while gist(said := _diagnose(*target, "--once")) != gist(recorded):
+        assert time.monotonic() < deadline, f"recorded: {_shown(recorded)}\nlive: {_shown(said)}"
 
 
 @pytest.mark.parametrize("mpi", MPIS)

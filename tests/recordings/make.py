@@ -27,7 +27,7 @@ from mpi_queues.cli import demo
 from mpi_queues.jobs import Job
 from support.paths import PROJECT
 
-from recordings import keep
+from recordings import corpus, keep
 
 #: The file that says from what each recording was made.
 MADE = pathlib.Path(__file__).with_name("made.json")
@@ -59,8 +59,13 @@ def name(path: pathlib.Path) -> str:
 
 
 def main() -> int:
-    """Makes all recordings anew, but those that are kept."""
+    """Makes all recordings anew, but those that are kept; of the corpus those that are named, and then no others."""
     _become_node1()
+    names = sys.argv[1:]
+    if names:
+        with _neutral_launcher():
+            corpus.make(names)
+        return 0
     made: Dict[str, Dict[str, str]] = {}
     with _neutral_launcher():
         for recipe in RECIPES:
@@ -72,6 +77,7 @@ def main() -> int:
             }
             print(f"{name(recipe.file)}: {recipe.file.stat().st_size} bytes")
         keep.main()
+        corpus.make([])
     MADE.write_text(json.dumps(made, indent=2) + "\n", encoding="utf-8")
     return 0
 

@@ -16,7 +16,11 @@ HEADER = struct.Struct("<4sIQQII")
 
 def frames(path: Path) -> Iterator[Tuple[str, bytes]]:
     """Kind and content of each frame."""
-    data = path.read_bytes()
+    return frames_of(path.read_bytes())
+
+
+def frames_of(data: bytes) -> Iterator[Tuple[str, bytes]]:
+    """The same of a file's bytes."""
     at = data.index(b"\n") + 1
     assert data[:at] == FIRST_LINE
     while at < len(data):
