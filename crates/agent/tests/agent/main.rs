@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
 mod command_line;
+mod corpus;
 mod files;
 mod live;
 mod recordings;
