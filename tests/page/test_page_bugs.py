@@ -4,26 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any, List
+from typing import Any
 
 import pytest
 from page import views
 from page.acts import Page
+from recordings import corpus
 from support import diagnosis, recorder
 from support.builds import MpiBuild
 from support.cli import mpi_queues
 
-#: Of each way to be stuck one; the others are thorough.
-USUAL = ("chain_to_cycle.c", "missing_in_barrier.c", "start_before_post.c")
-
-
-def _cases() -> List[Any]:
-    cases = []
-    for path in diagnosis.programs("bugs"):
-        if diagnosis.load(path, False) is not None:
-            marks = () if path.name in USUAL else (pytest.mark.slow,)
-            cases.append(pytest.param(path, id=path.stem, marks=marks))
-    return cases
+BUGS = [path for path in diagnosis.programs("bugs") if diagnosis.load(path, False) is not None]
 
 
 def _opened(page: Page, report: Path) -> Any:
@@ -34,14 +25,12 @@ def _opened(page: Page, report: Path) -> Any:
     return json.loads(mpi_queues("diagnose", "--recording", str(report), "--format", "json").out)
 
 
-@pytest.mark.parametrize("path", _cases())
+@pytest.mark.parametrize("path", BUGS, ids=lambda path: path.stem)
 @pytest.mark.usual("chromium-chain_to_cycle")
-def test_every_view_of_a_bug_opens(path: Path, debian_mpi: MpiBuild, page: Page, tmp_path: Path) -> None:
-    program = diagnosis.load(path, False)
-    assert program is not None
-    report = tmp_path / "hang.html"
-    with program.start(debian_mpi) as job:
-        result = mpi_queues("report", "--job", str(job.launcher_pid), "-o", str(report))
+def test_every_view_of_a_bug_opens(path: Path, page: Page, tmp_path: Path) -> None:
+    recording, report = tmp_path / "hang.mpirec", tmp_path / "hang.html"
+    recording.write_bytes(corpus.read("openmpi").data(f"bugs/{path.stem}"))
+    result = mpi_queues("report", "--recording", str(recording), "-o", str(report))
     assert result.status in (0, 1), str(result)
     views.compare(page, _opened(page, report))
 
