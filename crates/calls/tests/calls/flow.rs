@@ -82,6 +82,7 @@ fn loops_come_around() {
     assert_eq!(c("S4(); for (;;) { WAIT(); S2(); }"), "S2 S4");
     assert_eq!(c("S4(); while (x) S1(); WAIT();"), "S1 S4");
     assert_eq!(c("S4(); do { S1(); } while (x); WAIT();"), "S1");
+    assert_eq!(c("S4(); do { WAIT(); S1(); } while (x);"), "S1 S4");
     assert_eq!(c("for (;;) { if (x) { S1(); } else { S2(); WAIT(); } }"), "S2");
     assert_eq!(c("S4(); FOR_EACH(x) { S1(); } WAIT();"), "S1 S4");
     assert_eq!(fortran("call S4()\ndo i = 1, n\n call S1()\nend do\ncall WAIT()"), "S1 S4");

@@ -89,6 +89,14 @@ fn calls_of_c() {
 }
 
 #[test]
+fn of_two_calls_in_a_statement_the_one_at_the_line_is_meant() {
+    let text = "int f(void) {\n    return MPI_Wait(a, b) +\n        MPI_Wait(c, d);\n}\n";
+    let source = Source::new(Path::new("/x/two.c"), text.to_owned());
+    assert_eq!(find(&source, "MPI_Wait", 2).unwrap(), ["a", "b"]);
+    assert_eq!(find(&source, "MPI_Wait", 3).unwrap(), ["c", "d"]);
+}
+
+#[test]
 fn what_is_not_found_is_said() {
     let source = opened(&sources("said"), "a.c");
     for (line, function, reason) in [

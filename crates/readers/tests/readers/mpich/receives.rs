@@ -33,6 +33,33 @@ fn receives_are_listed_in_matching_order_with_their_wildcards() {
 }
 
 #[test]
+fn a_request_to_which_nothing_refers_is_none() {
+    everywhere(|mut process| {
+        let world = process.world();
+        let posted = process.receive(world, [1, 5, WORLD_CONTEXT], 1, MPI_INT);
+        let unmade = process.receive(world, [1, 6, WORLD_CONTEXT], 1, MPI_INT);
+        process.set(unmade, REQUEST, "ref_count", 0);
+        process.list(0, &[posted]);
+        let queue = process.read_world().pending_receives;
+        let tags: Vec<_> = queue.operations.iter().map(|found| found.desired_tag).collect();
+        assert_eq!(tags, [Some(5)]);
+    });
+}
+
+#[test]
+fn an_intercommunicator_names_the_context_in_which_it_sends_first() {
+    everywhere(|mut process| {
+        let own = process.own();
+        for (field, value) in [("comm_kind", 1), ("context_id", 48), ("recvcontext_id", 64)] {
+            process.set(own, "MPIR_Comm", field, value);
+        }
+        let all = process.read().communicators;
+        let contexts: Vec<_> = all.iter().filter_map(|one| one.context_id.as_deref()).collect();
+        assert!(contexts.contains(&"48/64"), "{contexts:?}");
+    });
+}
+
+#[test]
 fn requests_that_were_taken_off_a_list_keep_their_links() {
     everywhere(|mut process| {
         let world = process.world();
