@@ -1,7 +1,7 @@
 //! What threads wait for and what is told of it, on snapshots built by hand.
 
 use analysis::diagnose::{Earlier, Watched, diagnose};
-use model::{Argument, FindingKind, Motion, Snapshot, Stage, State, Traffic, Window};
+use model::{Argument, FindingKind, HandleWord, Motion, Mpi, Snapshot, Stage, State, Traffic, Window};
 
 use super::made::{call, counted, in_transit, job, of_kind, outside, receive, send, twice};
 
@@ -253,6 +253,27 @@ fn arguments_say_which_receive_a_call_waits_for() {
     let (findings, _) = diagnose(&snapshot, None);
     let deadlock = of_kind(&findings, FindingKind::Deadlock);
     assert_eq!(deadlock.first().map(|finding| finding.summary.as_str()), Some("rank 0 waits for itself (MPI_Recv)"));
+}
+
+#[test]
+fn the_half_of_an_exchange_with_nobody_waits_for_nobody() {
+    let mut snapshot = job(2);
+    call(&mut snapshot, 0, "MPI_Sendrecv", 10);
+    // Of an MPI_Irecv before it.
+    receive(&mut snapshot, 0, Some(1), 9);
+    send(&mut snapshot, 0, 1, 5, true);
+    let mpi = Mpi { implementation: "Open MPI".to_owned(), ..Mpi::default() };
+    snapshot.processes[0].mpi = Some(mpi.into());
+    snapshot.processes[0].communicators[0].handle = Some(HandleWord(0x1000));
+    let argument = |name: &str, value| Argument { name: name.into(), value: Some(value), ..Argument::default() };
+    snapshot.processes[0].calls[0].arguments = vec![argument("dest", 1), argument("source", -2)];
+    call(&mut snapshot, 1, "MPI_Recv", 12);
+    receive(&mut snapshot, 1, Some(0), 7);
+    counted(&mut snapshot);
+    let (findings, _) = diagnose(&snapshot, None);
+    let calls: Vec<_> = of_kind(&findings, FindingKind::Deadlock).iter().flat_map(|one| &one.calls).collect();
+    let told = calls.iter().find(|call| call.rank == Some(0)).and_then(|call| call.waits_for.clone());
+    assert_eq!(told.as_deref(), Some("rank 1 to receive tag 5 on MPI_COMM_WORLD"), "{findings:?}");
 }
 
 #[test]
