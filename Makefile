@@ -1,8 +1,10 @@
 # build   the extension into the source tree and .venv (then: .venv/bin/mpi-queues, source gdb-scripts/mpi_queues.py)
 # demo    a small deadlocked MPI job: started, read, explained, ended
+# check   before each commit: lint, Rust tests, recordings of real jobs, tests/unit; without MPI, debugger and root
 # test    lint, the site, Rust tests, Python tests, tests on real MPIs and a real gdb
 # test-all  what test does, and the repetitions with seeds in full: thousands of runs with damage and hostile input (tests/hostile/run.py has more)
 # test-all-mpis  the tests on real MPIs, on every MPI that apt and pip install
+# rust-test, python-test  these parts of test alone (TESTS="tests/mpi tests/debugger/test_info.py": of Python these)
 # mpis    the MPIs that the tests need: wheels in environments of their own, and MPICH built with debugger support
 # lint    formatters, clippy, ruff, mypy, and the rules of tools/lint-rules
 # fuzz    libFuzzer on every reader of what strangers wrote, a minute each (FUZZ="--seconds 600 recording": others)
@@ -49,16 +51,20 @@ RELEASE_TOOLS := maturin==1.16.0 ziglang==0.17.1 cargo-zigbuild==0.24.1 twine==7
 WORKERS ?= $(shell expr $$(nproc) + 1)
 PYTEST := .venv/bin/python -m pytest -q
 PYTEST_ALL := $(PYTEST) --numprocesses $(WORKERS) --dist worksteal
+# Of `make python-test`: all.
+TESTS ?=
 
 # Named, since a tree need not be a repository.
 WORKFLOWS := $(wildcard .github/workflows/*.yml)
 ISSUE_FORMS := $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml))
 
-# With the program of `make fuzz`, but without libFuzzer itself, which only linking needs.
-CLIPPY := env CUSTOM_LIBFUZZER_PATH=./libfuzzer cargo clippy --workspace --all-targets --features mpi-queues-fuzz/libfuzzer -- -D warnings
+# The Python module has none, but is named with the others, so that features are the same. By `cargo test`, since the tests of
+# a crate share what they compile and stop, which nextest would make once for each test; and no package of Debian has nextest.
+CORE_TESTS := cargo test --workspace --features mpi-queues-model/schema
 
-# All but the Python module, which has none: they need no libpython.
-CORE_TESTS := cargo test --workspace --exclude mpi-queues --features mpi-queues-model/schema
+# Module, agent, recorder and tests are of one profile (dev) and have one set of features, so that a crate that they share is
+# compiled once. Here is what the tests ask for; nothing that a wheel has is of that profile.
+FEATURES := --features model/schema
 
 RUST_SOURCES := $(shell find src crates layouts -type f \( -name '*.rs' -o -name '*.json' -o -name '*.txt' -o -name Cargo.toml \) 2>/dev/null)
 
@@ -66,7 +72,7 @@ RUST_SOURCES := $(shell find src crates layouts -type f \( -name '*.rs' -o -name
 AGENT := python/mpi_queues/bin/mpi-queues-agent
 RECORDER := python/mpi_queues/lib/libmpi_queues_recorder.so
 
-.PHONY: build demo demo-packages test test-packages test-all test-all-mpis mpis lint rust-test python-test fuzz audit sanitize bench agent recorder wheel wheels sdist release-check release schema layouts functions recordings docs man gallery clean
+.PHONY: build demo demo-packages check check-packages check-rust check-python test test-programs test-packages test-all test-all-mpis mpis lint lint-packages lint-rust lint-python rust-test python-test fuzz audit sanitize bench agent recorder wheel wheels sdist release-check release schema layouts functions recordings docs man gallery clean
 .DELETE_ON_ERROR:
 
 build: .venv/.built
@@ -85,8 +91,22 @@ BYTECODE := .venv/bin/python -m compileall -q python/mpi_queues
 .venv/.built: .venv/.tools pyproject.toml Cargo.toml Cargo.lock $(RUST_SOURCES)
 	@tools/install-missing build
 	@PATH="$$(dirname "$$(tools/find-cargo)"):$$PATH" VIRTUAL_ENV="$(CURDIR)/.venv" \
-	    tools/step "compiling mpi-queues (minutes the first time)" .venv/bin/maturin develop --release
+	    tools/step "compiling mpi-queues (minutes the first time)" .venv/bin/maturin develop $(FEATURES)
 	@$(BYTECODE)
+	@rm -f .venv/.optimised
+	@touch $@
+
+# Module, agent and recorder as a wheel has them, in place of those that tests use; these come back with the next target
+# that needs them, since the mark of the module is gone and the others are old.
+.venv/.optimised: .venv/.tools pyproject.toml Cargo.toml Cargo.lock tools/build-agent tools/build-recorder $(RUST_SOURCES)
+	@tools/install-missing build
+	@rm -f .venv/.built
+	@PATH="$$(dirname "$$(tools/find-cargo)"):$$PATH" VIRTUAL_ENV="$(CURDIR)/.venv" \
+	    tools/step "compiling mpi-queues, optimised (minutes)" .venv/bin/maturin develop --release
+	@tools/build-agent
+	@tools/build-recorder
+	@$(BYTECODE)
+	@touch -d 2000-01-01 $(AGENT) $(RECORDER)
 	@touch $@
 
 # Before the minutes of compiling: who may not install anything is told once what to have installed.
@@ -96,16 +116,40 @@ demo: demo-packages build
 demo-packages:
 	@tools/install-missing build demo
 
+# Two at once: mypy and its like have one thread, and cargo waits for cargo.
+check: check-packages build
+	@$(MAKE) --no-print-directory -j2 check-rust check-python
+
+check-packages:
+	@tools/install-missing build lint check
+
+check-rust: lint-rust
+	@tools/step "compiling the Rust tests (minutes the first time)" $(CORE_TESTS) --no-run
+	@tools/step "Rust tests" env RUST_TEST_THREADS=$$((2 * $$(nproc))) $(CORE_TESTS) --quiet
+
+check-python: lint-python
+	$(PYTEST_ALL) -m "not debugger and not mpi" tests/unit
+
 test: test-packages lint docs rust-test python-test
+
+# All that the tests run and that is compiled of Rust.
+test-programs: build agent recorder
+	@tools/step "compiling the Rust tests (minutes the first time)" $(CORE_TESTS) --no-run
 
 test-packages:
 	@tools/install-missing build test
 
 # .pre-commit-config.yaml has the same commands; tests/docs/test_project_files.py compares them.
-lint: build
+lint: lint-packages lint-rust lint-python
+
+lint-packages:
 	@tools/install-missing lint
+
+lint-rust: build lint-packages
 	cargo fmt --check
-	@tools/step "clippy" $(CLIPPY)
+	@tools/step "clippy" tools/clippy
+
+lint-python: build lint-packages
 	.venv/bin/ruff check --quiet .
 	.venv/bin/ruff format --quiet --check .
 	.venv/bin/mypy python/mpi_queues
@@ -118,11 +162,11 @@ lint: build
 rust-test: build
 	@tools/install-missing test
 	@tools/step "compiling the Rust tests (minutes the first time)" $(CORE_TESTS) --no-run
-	RUST_TEST_THREADS=$$((2 * $$(nproc))) $(CORE_TESTS) --quiet
+	RUST_TEST_THREADS=$$((2 * $$(nproc))) $(CORE_TESTS) --quiet -- --include-ignored
 
 python-test: mpis agent recorder
 	@$(BYTECODE)
-	$(PYTEST_ALL)
+	$(PYTEST_ALL) $(TESTS)
 
 test-all: lint rust-test agent recorder
 	@tools/install-missing test
@@ -152,21 +196,23 @@ sanitize: build recorder
 	@tools/install-missing sanitize
 	@tools/sanitize
 
-bench: build recorder
+bench: .venv/.optimised
 	@tools/install-missing test
 	.venv/bin/python tests/benches/run.py
 
 agent: $(AGENT)
 
 $(AGENT): .venv/.tools tools/build-agent Cargo.toml Cargo.lock $(RUST_SOURCES)
-	@tools/build-agent
+	@rm -f .venv/.optimised
+	@tools/build-agent --development
 
 recorder: $(RECORDER)
 
 $(RECORDER): .venv/.tools tools/build-recorder Cargo.toml Cargo.lock $(RUST_SOURCES)
-	@tools/build-recorder
+	@rm -f .venv/.optimised
+	@tools/build-recorder --development
 
-wheel: build agent recorder
+wheel: .venv/.optimised
 	@rm -rf target/wheel
 	@PATH="$$(dirname "$$(tools/find-cargo)"):$$PATH" \
 	    tools/step "making the wheel" .venv/bin/maturin build --release --out target/wheel

@@ -28,12 +28,13 @@ def run(*command: object, environment: dict[str, str] | None = None) -> str:
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
-    """Built by what `pip install .` uses, with the tools that are here already."""
+    """Built by what `pip install .` uses, with the tools that are here already, and of the crates as `make build` has
+    compiled them: `make release-check` tries optimised ones."""
     place = tmp_path_factory.mktemp("wheel")
     path = f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
     run(
         sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", place, ROOT,
-        environment={"PATH": path},
+        environment={"PATH": path, "MATURIN_PEP517_ARGS": "--profile dev --features model/schema"},
     )  # fmt: skip
     (built,) = place.glob("mpi_queues-*.whl")
     return built

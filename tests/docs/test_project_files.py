@@ -1,4 +1,5 @@
-"""Files about the project: the hooks of pre-commit are what ``make lint`` does, and versions are one."""
+"""Files about the project: the hooks of pre-commit are what ``make lint`` does, no tests are left out in continuous
+integration, and versions are one."""
 
 from __future__ import annotations
 
@@ -6,7 +7,7 @@ import os
 import re
 import subprocess
 import urllib.parse
-from typing import List
+from typing import List, Set
 
 import mpi_queues
 from support import pages
@@ -49,6 +50,14 @@ def test_the_hooks_of_pre_commit_are_what_lint_does() -> None:
     assert [" ".join(sorted(line.split())) for line in commands_of_hooks()] == lint
 
 
+def test_the_parts_of_continuous_integration_have_all_tests() -> None:
+    workflow = (PROJECT / ".github" / "workflows" / "ci.yml").read_text()
+    chosen = re.findall(r"^ +tests: (.*)$", workflow, re.MULTILINE)
+    assert chosen
+    folders = {str(path.parent.relative_to(PROJECT)) for path in (PROJECT / "tests").rglob("test_*.py")}
+    assert sorted(" ".join(chosen).split()) == sorted(folders)
+
+
 def test_the_rules_are_looked_at_for_both_languages() -> None:
     """The rules of prose are about Rust, too."""
     hook = (PROJECT / ".pre-commit-config.yaml").read_text().partition("- id: rules\n")[2].partition("- id: ")[0]
@@ -68,6 +77,40 @@ def test_the_map_says_which_crate_uses_which() -> None:
         manifest = (PROJECT / "crates" / name / "Cargo.toml").read_text()
         needs = manifest.partition("\n[dependencies]\n")[2].partition("\n[")[0]
         assert uses == sorted(ours.intersection(re.findall(r"^([a-z-]+)\b", needs, re.MULTILINE))), name
+
+
+def test_no_test_stands_where_cargo_looks_for_none() -> None:
+    """Compiling a crate for tests that it does not have takes as long as compiling it."""
+    for crate in (PROJECT / "crates").iterdir():
+        library = (crate / "Cargo.toml").read_text().partition("\n[lib]\n")[2].partition("\n[")[0].splitlines()
+        sources = "\n".join(path.read_text() for path in (crate / "src").rglob("*.rs"))
+        if "test = false" in library:
+            assert "#[test]" not in sources and "proptest!" not in sources, crate.name
+        if "doctest = false" in library:
+            fences = re.findall(r"^\s*//[/!] ```(.*)$", sources, re.MULTILINE)
+            assert {*fences[::2]} <= {"text"}, crate.name
+
+
+def features(*selection: str) -> Set[str]:
+    """Each crate of a build with its features."""
+
+    def said(*command: str) -> str:
+        return subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=True).stdout
+
+    tree = ("tree", "--locked", "--prefix", "none", "--no-dedupe", "--format", "{p}|{f}", *selection)
+    lines = said(said("tools/find-cargo").strip(), *tree).splitlines()
+    return {re.sub(r" \([^)]*\)", "", line) for line in lines if line}
+
+
+def test_module_agent_and_tests_share_what_is_compiled() -> None:
+    """A crate is compiled anew for other features of it, and of all that it uses."""
+    schema = ("--features", "mpi-queues-model/schema")
+    module = features("--package", "mpi-queues", "--features", "model/schema", "--edges", "normal,build")
+    names = {crate.partition("|")[0] for crate in module}
+    for selection in (("--package", "mpi-queues-agent", "--features", "model/schema"), ("--workspace", *schema)):
+        others = {crate for crate in features(*selection) if crate.partition("|")[0] in names} - module
+        # The agent has no plug-ins, and the recorder a libc without Rust's standard library.
+        assert not [crate for crate in others if not re.match(r"mpi-queues-(session|functions) |libc ", crate)], others
 
 
 def test_the_version_is_the_same_everywhere() -> None:

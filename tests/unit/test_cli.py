@@ -189,6 +189,7 @@ def test_layouts_of_ones_own_are_a_profile(tmp_path: pathlib.Path, capsys: pytes
         child.wait()
 
 
+@pytest.mark.debugger
 def test_a_process_that_is_traced_already(capsys: pytest.CaptureFixture[str]) -> None:
     child = subprocess.Popen(["sleep", "600"])
     tracer = subprocess.Popen(

@@ -22,6 +22,7 @@ fn functions(stack: &[String]) -> Vec<&str> {
 }
 
 #[test]
+#[ignore = "needs gdb"]
 fn of_one_program() {
     for (options, ways) in [("-g -O2", 13), ("-gdwarf-4 -O2", 9), ("-g1 -O2", 2), ("-O2", 2)] {
         let directory = Directory::new();
@@ -39,6 +40,7 @@ fn of_one_program() {
 
 /// Threads that wait in libc, whose own debug information tells of jumps where it is installed.
 #[test]
+#[ignore = "needs gdb"]
 fn in_libc() {
     for options in ["-g -O2", "-g -O0 -no-pie"] {
         let directory = Directory::new();
@@ -56,6 +58,7 @@ fn in_libc() {
 
 /// Jumps from a program to its libraries, between those, and back.
 #[test]
+#[ignore = "needs gdb"]
 fn from_file_to_file() {
     let builds = [
         ("gcc", "-g -O2", 3),

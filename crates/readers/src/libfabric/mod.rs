@@ -22,7 +22,7 @@ mod sockets;
 mod sockets_sends;
 mod tcp;
 mod tcp_sends;
-#[cfg(any(test, feature = "fuzz"))]
+#[cfg(any(test, debug_assertions))]
 pub mod tests;
 
 pub use endpoint::{Fabric, Queues};

@@ -8,7 +8,7 @@ mod links;
 mod pool;
 mod request;
 mod shared_memory;
-#[cfg(any(test, feature = "fuzz"))]
+#[cfg(any(test, debug_assertions))]
 pub mod tests;
 mod worker;
 

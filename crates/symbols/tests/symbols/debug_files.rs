@@ -46,6 +46,7 @@ fn compare(directory: &Directory, file: &ObjectFile) {
 }
 
 #[test]
+#[ignore = "needs gdb"]
 fn a_debug_file_is_found_by_its_build_id() {
     let directory = Directory::new();
     let (path, main) = program(&directory, "-g -O2 -Wl,--build-id");
@@ -75,6 +76,7 @@ fn a_debug_file_is_found_by_its_build_id() {
 }
 
 #[test]
+#[ignore = "needs gdb"]
 fn a_debug_file_is_found_by_its_link() {
     for place in ["program.debug", ".debug/program.debug", "debug/ROOT/program.debug"] {
         let directory = Directory::new();
@@ -99,6 +101,7 @@ fn a_debug_file_is_found_by_its_link() {
 }
 
 #[test]
+#[ignore = "needs gdb"]
 fn symbols_in_gnu_debugdata_are_found() {
     let directory = Directory::new();
     let (path, _) = program(&directory, "-O1 -g");
@@ -132,6 +135,7 @@ fn gnu_debugdata_is_unpacked_up_to_a_limit() {
 }
 
 #[test]
+#[ignore = "needs gdb"]
 fn what_dwz_moved_is_read() {
     let directory = Directory::new();
     for name in ["one", "two"] {
@@ -152,6 +156,7 @@ fn what_dwz_moved_is_read() {
 }
 
 #[test]
+#[ignore = "needs gdb"]
 fn split_debug_information_is_read() {
     for options in ["-g -O2 -gsplit-dwarf", "-gdwarf-4 -O2 -gsplit-dwarf"] {
         for packed in [false, true] {

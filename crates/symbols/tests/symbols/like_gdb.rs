@@ -24,6 +24,7 @@ fn compare(source: &str, options: &str) {
 }
 
 #[test]
+#[ignore = "needs gdb"]
 fn c() {
     for options in [
         "-g -O0",
@@ -40,6 +41,7 @@ fn c() {
 }
 
 #[test]
+#[ignore = "needs gdb"]
 fn cpp() {
     for options in [
         "-g -O0",
@@ -54,6 +56,7 @@ fn cpp() {
 }
 
 #[test]
+#[ignore = "needs gdb"]
 fn fortran() {
     for options in ["-g -O0", "-g -O1", "-gdwarf-4 -O0"] {
         compare("field.f90", options);
@@ -61,6 +64,7 @@ fn fortran() {
 }
 
 #[test]
+#[ignore = "needs gdb"]
 fn without_debug_information() {
     for source in ["plain.c", "grid.cpp", "field.f90"] {
         for options in
@@ -79,6 +83,7 @@ fn library(name: &str) -> PathBuf {
 }
 
 #[test]
+#[ignore = "needs gdb"]
 fn libraries() {
     for (name, step) in [("libc.so.6", 211), ("libstdc++.so.6", 151), ("libgfortran.so.5", 211)] {
         let directory = Directory::new();

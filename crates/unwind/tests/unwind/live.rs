@@ -42,6 +42,7 @@ fn one_stop(name: &str, source: &str, flags: &[&str], arguments: &str) -> Stack 
 }
 
 #[test]
+#[ignore = "needs gdb"]
 fn frames_of_code_with_tables_are_those_of_gdb() {
     let ways: [&[&str]; 9] = [
         &["-O0"],
@@ -62,6 +63,7 @@ fn frames_of_code_with_tables_are_those_of_gdb() {
 }
 
 #[test]
+#[ignore = "needs gdb"]
 fn frames_of_stripped_code_are_those_of_gdb() {
     let directory = Directory::new("stripped");
     let program = compiled(&directory, "nested.c", &["-O2", "-no-pie"]);
@@ -77,6 +79,7 @@ fn frames_of_stripped_code_are_those_of_gdb() {
 }
 
 #[test]
+#[ignore = "needs gdb"]
 fn what_a_signal_interrupted_is_what_gdb_finds() {
     for (number, (way, own)) in
         ["raise", "address", "call"].iter().flat_map(|way| [(way, ""), (way, " own")]).enumerate()
@@ -97,6 +100,7 @@ fn what_a_signal_interrupted_is_what_gdb_finds() {
 }
 
 #[test]
+#[ignore = "needs gdb"]
 fn every_instruction_of_calls_through_linkage_tables_is_unwound_as_gdb_does() {
     let directory = Directory::new("steps");
     let program = compiled(&directory, "steps.c", &["-O2", "-Wl,-z,lazy"]);
@@ -112,6 +116,7 @@ fn every_instruction_of_calls_through_linkage_tables_is_unwound_as_gdb_does() {
 }
 
 #[test]
+#[ignore = "needs gdb"]
 fn stacks_of_threads_end_where_they_were_started() {
     let directory = Directory::new("threads");
     let program = compiled(&directory, "threads.c", &["-O1", "-pthread"]);
@@ -126,6 +131,7 @@ fn stacks_of_threads_end_where_they_were_started() {
 }
 
 #[test]
+#[ignore = "needs gdb"]
 fn code_without_tables_is_guessed_by_its_frame_pointers() {
     let directory = Directory::new("guessed");
     let flags = ["-O0", "-fno-asynchronous-unwind-tables", "-fno-unwind-tables", "-fno-omit-frame-pointer"];
@@ -139,6 +145,7 @@ fn code_without_tables_is_guessed_by_its_frame_pointers() {
 }
 
 #[test]
+#[ignore = "needs gdb"]
 fn guesses_at_every_instruction_of_code_with_frame_pointers_are_what_its_tables_say() {
     let directory = Directory::new("hidden");
     let program = compiled(&directory, "steps.c", &["-O0"]);

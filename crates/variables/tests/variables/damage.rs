@@ -82,21 +82,25 @@ fn damaged(compiler: &str, sources: &[&str], options: &[&str], expressions: &str
 }
 
 #[test]
+#[ignore = "needs gdb"]
 fn damage_of_c() {
     damaged("gcc", &["plain.c", "other.c"], &["-O2"], "plain.txt", false);
 }
 
 #[test]
+#[ignore = "needs gdb"]
 fn damage_of_what_was_given() {
     damaged("gcc", &["given.c", "other.c"], &["-O2", "-w"], "given.txt", false);
 }
 
 #[test]
+#[ignore = "needs gdb"]
 fn damage_of_cxx() {
     damaged("g++", &["classes.cpp", "classes_other.cpp"], &["-O1", "-std=c++17", "-w"], "classes.txt", false);
 }
 
 #[test]
+#[ignore = "needs gdb"]
 fn damage_of_fortran() {
     damaged(
         "gfortran",

@@ -123,6 +123,7 @@ fn without_sizes_that_differ(mut facts: Facts, mpi2: bool) -> Facts {
 }
 
 #[test]
+#[ignore = "needs the headers of Open MPI"]
 fn our_structures_are_those_of_the_header() {
     for mpi2 in [false, true] {
         assert_eq!(ours(mpi2), without_sizes_that_differ(facts(mpi2), mpi2), "FOR_MPI2 {mpi2}");
@@ -130,6 +131,7 @@ fn our_structures_are_those_of_the_header() {
 }
 
 #[test]
+#[ignore = "needs the headers of Open MPI"]
 fn what_we_write_fits_the_shorter_type_sizes() {
     let theirs = facts(false);
     assert_eq!(theirs["sizeof mqs_target_type_sizes"], 7 * 4, "Open MPI's has two more");

@@ -34,6 +34,7 @@ fn image() -> Image {
 }
 
 #[test]
+#[ignore = "needs Open MPI"]
 fn it_loads_and_tells_its_version() {
     let info = inspect_plugin(&plugin()).expect("Debian's plug-in");
     assert!(info.version.as_deref().is_some_and(|version| version.contains("Open MPI")), "{info:?}");
@@ -48,6 +49,7 @@ fn inspect_is_mpi2(name: &str) -> bool {
 }
 
 #[test]
+#[ignore = "needs Open MPI"]
 fn a_target_without_its_types_is_refused_by_name() {
     let mut target = MockTarget::new(TargetAbi::LITTLE_64);
     target.add_image(image());
@@ -59,6 +61,7 @@ fn a_target_without_its_types_is_refused_by_name() {
 }
 
 #[test]
+#[ignore = "needs Open MPI"]
 fn it_is_trusted_and_found_beside_the_library() {
     let mut target = MockTarget::new(TargetAbi::LITTLE_64);
     target.add_image(image());
@@ -70,6 +73,7 @@ fn it_is_trusted_and_found_beside_the_library() {
 
 /// The whole way: Debian's plug-in on a real, stripped Open MPI, with types from the shipped profile.
 #[test]
+#[ignore = "needs Open MPI"]
 fn it_reads_a_real_job() {
     let job = Job::start(3, 1);
     let (target, layouts) = (job.target(), job::layouts());
@@ -149,6 +153,7 @@ impl Target for Damaged<'_> {
 }
 
 #[test]
+#[ignore = "needs Open MPI"]
 fn on_damaged_memory_it_ends_in_time_and_hurts_nobody() {
     let job = Job::start(3, 20);
     let (inner, layouts) = (job.target(), job::layouts());
