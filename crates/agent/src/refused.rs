@@ -58,6 +58,7 @@ pub fn not_stopped(pid: u32, error: &StopError) -> Failure {
             let help = format!("to see what the kernel waits for, type: cat /proc/{pid}/task/*/stack (as root)");
             Failure::new(&text, help)
         }
+        StopError::Late { .. } => Failure::new(&text, "allow more time with --timeout SECONDS".to_owned()),
         StopError::OtherMachine => {
             let help =
                 format!("a debugger may read it; where mpi-queues and gdb are, type: mpi-queues show --pid {pid}");

@@ -310,6 +310,7 @@ def _refusal(target: PidTarget, kind: str, text: str) -> UserError:
         return _with_the_rest(target, UserError(f"{target.label}: {text}", help=advice.more_rights(), kind=kind))
     helps = {
         "timeout": f"to see what the kernel waits for, type: cat /proc/{target.pid}/task/*/stack (as root)",
+        "late": "allow more time with --timeout SECONDS",
         "traced": "detach that debugger first, or type in it: mpi queues",
     }
     return UserError(f"{target.label}: {text}", help=helps.get(kind, ""), kind=kind)

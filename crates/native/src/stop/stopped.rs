@@ -42,7 +42,7 @@ pub enum Purpose {
 }
 
 /// Why a process does not stand.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum StopError {
     /// There is no such process any more.
     #[error("the process has ended")]
@@ -64,6 +64,14 @@ pub enum StopError {
         seconds: u64,
         /// The function of the kernel.
         waits_in: Option<String>,
+    },
+    /// A thread does not stop, and nothing is known to be in its way: it may have had no processor.
+    #[error("its thread {thread} did not stop within {seconds} s")]
+    Late {
+        /// The thread.
+        thread: u32,
+        /// How long was waited.
+        seconds: f64,
     },
     /// A thread is in a wait that nothing interrupts, and was not asked to stop.
     #[error("its thread {thread} cannot be stopped: it has waited in the kernel for {seconds} s and more, for a disk or a file \
@@ -92,6 +100,7 @@ impl StopError {
             Self::Traced(_) => "traced",
             Self::Denied => "no_permission",
             Self::NotInTime { .. } | Self::Uninterruptible { .. } => "timeout",
+            Self::Late { .. } => "late",
             Self::OtherMachine => "other_machine",
             Self::Other(_) => "not_stopped",
         }
@@ -407,7 +416,9 @@ impl Tracer {
         let held = self.held.get(&pid).into_iter().flatten();
         let asked: Vec<u32> = held.filter(|(_, state)| **state == State::Asked).map(|(id, _)| *id).collect();
         let any = asked.first().copied().unwrap_or(pid);
-        let thread = asked.into_iter().find(|thread| waiting::is_uninterruptible(*thread)).or(all.then_some(any))?;
+        let Some(thread) = asked.into_iter().find(|thread| waiting::is_uninterruptible(*thread)) else {
+            return all.then(|| StopError::Late { thread: any, seconds: (waited.as_secs_f64() * 10.0).ceil() / 10.0 });
+        };
         let waits_in = threads::status(thread).and_then(|status| status.waits_in);
         Some(StopError::NotInTime { thread, seconds: waited.as_secs().max(1), waits_in })
     }
