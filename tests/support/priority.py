@@ -16,13 +16,15 @@ NICE = 10
 def behind_debuggers(pids: Iterable[int]) -> None:
     """The processes get the processors after everybody else, all their threads.
 
-    Jobs have sessions of their own, and where the kernel groups by sessions it is these groups that share the
-    processors (sched(7), "The autogroup feature").
+    Most jobs have sessions of their own, and where the kernel groups by sessions it is these groups that share the
+    processors (sched(7), "The autogroup feature"). Our own session stays as it is: it is that of a shell.
     """
     for pid in pids:
         # The process may have ended, which is for the test to say; and the kernel may have no such groups.
-        with contextlib.suppress(OSError), open(f"/proc/{pid}/autogroup", "w") as file:
-            file.write(str(NICE))
+        with contextlib.suppress(OSError):
+            if os.getsid(pid) != os.getsid(0):
+                with open(f"/proc/{pid}/autogroup", "w") as file:
+                    file.write(str(NICE))
         with contextlib.suppress(OSError):
             for thread in os.listdir(f"/proc/{pid}/task"):
                 os.setpriority(os.PRIO_PROCESS, int(thread), NICE)
