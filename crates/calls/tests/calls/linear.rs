@@ -128,6 +128,7 @@ fn on_processor() -> Duration {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn nothing_takes_more_than_linear_time() {
     for piece in PIECES {
         for (begin, end) in [
@@ -150,6 +151,7 @@ fn nothing_takes_more_than_linear_time() {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn a_long_source_takes_a_moment() {
     for piece in PIECES {
         let text = format!("{0}\nMPI_Send(a, A, b, 1, 2, c);\n{0}", piece.repeat((1 << 18) / piece.len()));
@@ -159,6 +161,7 @@ fn a_long_source_takes_a_moment() {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn what_started_a_request_is_found_in_a_moment() {
     for piece in PIECES {
         for name in ["a.c", "a.f90"] {
@@ -176,6 +179,7 @@ fn what_started_a_request_is_found_in_a_moment() {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn nothing_needs_more_stack_than_there_is() {
     let nested = std::thread::Builder::new().stack_size(1 << 20).spawn(|| {
         for (open, close) in [("(", ")"), ("[", "]"), ("{", "}"), ("a(", ")"), ("-", ""), ("a?", ":a"), ("2**", "2")] {

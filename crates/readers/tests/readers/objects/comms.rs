@@ -219,6 +219,7 @@ fn a_function_without_a_symbol_says_why() {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn garbage_in_any_word_is_survived_in_bounds() {
     for profile in PROFILES {
         let mut made = with_grid(profile);

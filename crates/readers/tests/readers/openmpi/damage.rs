@@ -29,6 +29,7 @@ fn the_rich_process_is_read_without_a_problem() {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn no_garbage_in_any_single_word_makes_an_operation_vanish_in_silence() {
     for (abi, seed) in ABIS.into_iter().zip([0, 1, 2, 3]) {
         let process = rich(abi, seed);
@@ -69,6 +70,7 @@ proptest::proptest! {
 }
 
 #[test]
+#[ignore = "takes long"]
 fn a_few_thousand_rounds_of_the_fuzzer() {
     for seed in 0..3000 {
         if let Some(result) = fuzz(&damage_from_seed(seed)) {
