@@ -13,11 +13,11 @@ from typing import Any, Mapping, Optional, Sequence, Tuple
 
 SCRIPT = pathlib.Path(__file__).with_name("in_debugger.py")
 
-#: What changes nothing of the debugger. Whatever else a test types has a debugger of its own.
+#: What changes nothing of the debugger, but for one process. Whatever else a test types has a debugger of its own: gdb
+#: would number further inferiors on.
 _ONLY_ASKS = re.compile(
     r"(attach \d|process attach -p \d|detach|process detach"
     r"|mpi (queues|comms|info|handles?|comm|request|stacks|help)\b|help\b"
-    r"|target (create \"\"|list|select)|add-inferior -no-connection$|inferior \d"
     r"|(print|output|frame|up|down|thread|bt|backtrace|info|show|image|ptype)\b)"
 )
 
