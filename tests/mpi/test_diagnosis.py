@@ -152,7 +152,7 @@ def test_the_bug_is_found(path: Path, mpi: str, preflight: None, tmp_path: Path)
         target = ("--job", str(job.launcher_pid))
         _assert_found(program, *target)
         name = f"bugs/{path.stem}"
-        if mpi in MPIS and corpus.read(mpi).mpi == build.id and name not in corpus.BY_TWO_LOOKS[mpi]:
+        if mpi in MPIS and corpus.read(mpi).mpi == build.id and name not in corpus.NOT_RECORDED:
             recording = tmp_path / "hang.mpirec"
             recording.write_bytes(corpus.read(mpi).data(name))
             _assert_as_recorded(_diagnose("--recording", str(recording)), *target)
