@@ -21,10 +21,10 @@ KEPT int jumping(int d) { return d > 3 ? outer(d, 1) : callee(1, data, data, d, 
 int main(int argc, char **argv) { (void)argv; return outer(40, argc) + jumping(argc) + 1; }
 "#;
 
-fn compile(test: &str, flags: &[&str]) -> PathBuf {
+pub fn compile(test: &str, source: &str, flags: &[&str]) -> PathBuf {
     let base = Path::new(env!("CARGO_TARGET_TMPDIR")).join("frames").join(test);
     std::fs::create_dir_all(&base).unwrap();
-    std::fs::write(base.join("input.c"), SOURCE).unwrap();
+    std::fs::write(base.join("input.c"), source).unwrap();
     let output = base.join("output");
     let mut command = Command::new("gcc");
     command.current_dir(&base).args(["-O2", "-o", "output", "input.c"]).args(flags);
@@ -33,12 +33,12 @@ fn compile(test: &str, flags: &[&str]) -> PathBuf {
 }
 
 /// Where each function lies: its beginning and its end, counted from the beginning of `.text`.
-struct Program {
+pub struct Program {
     text: u64,
-    functions: HashMap<String, (u64, u64)>,
+    pub functions: HashMap<String, (u64, u64)>,
 }
 
-fn program(path: &Path) -> Program {
+pub fn program(path: &Path) -> Program {
     let bytes = std::fs::read(path).unwrap();
     let file = object::File::parse(bytes.as_slice()).unwrap();
     let section = file.section_by_name(".text").unwrap();
@@ -60,7 +60,7 @@ impl Program {
 }
 
 /// Where `.text` is loaded in these tests.
-const LOADED: u64 = 0x7f00_0000_1000;
+pub const LOADED: u64 = 0x7f00_0000_1000;
 
 fn frame<'a>(site: &'a CallSite, registers: &[(u16, u64)]) -> CallFrame<'a> {
     CallFrame { site, text: LOADED, registers: registers.iter().copied().collect(), cfa: Some(0x7ffc_0000_0100) }
@@ -73,7 +73,7 @@ fn values(frames: &[CallFrame<'_>]) -> HashMap<usize, u64> {
 #[test]
 fn arguments_are_what_the_compiler_says() {
     for flags in [&["-g", "-gdwarf-5"][..], &["-g", "-gdwarf-4"], &["-g", "-gz"], &["-g", "-fno-pie", "-no-pie"]] {
-        let path = compile(&format!("calls{}", flags.join("")), flags);
+        let path = compile(&format!("calls{}", flags.join("")), SOURCE, flags);
         let program = program(&path);
         let inner = program.calls(&path, "outer", "callee");
         let outer = program.calls(&path, "main", "outer");
@@ -100,7 +100,7 @@ fn arguments_are_what_the_compiler_says() {
 
 #[test]
 fn a_function_that_jumps_says_so_and_has_no_frame_at_its_jump() {
-    let path = compile("jumps", &["-g"]);
+    let path = compile("jumps", SOURCE, &["-g"]);
     let program = program(&path);
     assert!(program.calls(&path, "jumping", "callee").iter().all(|site| site.jumps));
     let jumps = program.calls(&path, "jumping", "outer");
@@ -113,14 +113,14 @@ fn a_function_that_jumps_says_so_and_has_no_frame_at_its_jump() {
 
 #[test]
 fn other_files_do_not_describe_it() {
-    let path = compile("other", &["-g", "-Wl,--build-id=0x0123456789abcdef"]);
+    let path = compile("other", SOURCE, &["-g", "-Wl,--build-id=0x0123456789abcdef"]);
     let program = program(&path);
     let (begin, end) = program.functions["outer"];
     let known = |path: &Path, id| (begin..=end).any(|offset| call_site(path, offset, id).is_some());
     assert!(known(&path, None) && known(&path, Some("0123456789ABCDEF")));
     assert!(!known(&path, Some("1123456789abcdef")));
-    assert!(!known(&compile("plain", &[]), None));
-    assert!(!known(&compile("unoptimised", &["-O0", "-g"]), None));
+    assert!(!known(&compile("plain", SOURCE, &[]), None));
+    assert!(!known(&compile("unoptimised", SOURCE, &["-O0", "-g"]), None));
     assert!(!known(&path.with_file_name("missing"), None));
     assert!(!known(Path::new(env!("CARGO_TARGET_TMPDIR")), None));
     assert!(call_site(&path, u64::MAX, None).is_none());
@@ -129,7 +129,7 @@ fn other_files_do_not_describe_it() {
 #[test]
 fn damaged_debug_information_gives_fewer_answers_and_no_panic() {
     for version in ["-gdwarf-4", "-gdwarf-5"] {
-        let path = compile(&format!("damagedcalls{version}"), &["-g", version]);
+        let path = compile(&format!("damagedcalls{version}"), SOURCE, &["-g", version]);
         let program = program(&path);
         let bytes = std::fs::read(&path).unwrap();
         let file = object::File::parse(bytes.as_slice()).unwrap();

@@ -5,6 +5,7 @@
 mod c_grammar;
 mod call_sites;
 mod call_target;
+mod caller;
 mod code_calls;
 mod evaluator;
 mod flow;
