@@ -13,19 +13,14 @@ def run_in_gdb(commands):
     """As ``-ex`` does: what they print goes to standard output, and the next one follows an error."""
     import gdb
 
-    def execute(command):
+    for command in commands:
         try:
             gdb.execute(command, False)
         except gdb.error as error:
             gdb.write(f"{error}\n", gdb.STDERR)
-        gdb.flush(gdb.STDOUT)
         gdb.flush(gdb.STDERR)
-
-    for command in commands:
-        execute(command)
         print("\n==")
-        sys.stdout.flush()
-    return None
+        gdb.flush(gdb.STDOUT)
 
 
 def empty_gdb():

@@ -12,9 +12,6 @@ from release.roots import Failed
 #: The oldest C library that wheels are for: manylinux_2_17.
 GLIBC = (2, 17)
 
-#: A copy of the agent goes to nodes (bytes).
-_AGENT_LENGTH = 15_000_000
-
 _LIBRARIES = re.compile(r"(libc|libm|libdl|libpthread|librt|libgcc_s|ld-linux[-a-z0-9_]*)\.so\.\d+")
 _FILES = ("_native.abi3.so", "bin/mpi-queues-agent", "lib/libmpi_queues_recorder.so")
 
@@ -33,8 +30,6 @@ def _check(path: pathlib.Path, machine: str) -> str:
     others = [name for name in re.findall(r"\(NEEDED\).*\[(.*)\]", shown) if _LIBRARIES.fullmatch(name) is None]
     if others:
         raise Failed(f"{path.name} needs {', '.join(others)}")
-    if path.name == "mpi-queues-agent" and path.stat().st_size > _AGENT_LENGTH:
-        raise Failed(f"{path.name} has {path.stat().st_size} bytes, more than {_AGENT_LENGTH}")
     newest = max((_number(found) for found in re.findall(r"Name: GLIBC_(\d+(?:\.\d+)+)", shown)), default=None)
     if newest is not None and newest[:2] > GLIBC:
         raise Failed(f"{path.name} needs glibc {'.'.join(map(str, newest))}")

@@ -63,33 +63,6 @@ const MOST_FILES: usize = 256;
 /// Those of all files: the ranks of a job run the same ones.
 static KNOWN: Mutex<BTreeMap<Identity, Tables>> = Mutex::new(BTreeMap::new());
 
-/// One of the tables of a file, which is made where it is not known yet. One that could not be read is not kept.
-fn known<T: Default>(
-    path: &Path,
-    seen: &About,
-    one: impl Fn(&mut Tables) -> &mut Option<Arc<T>>,
-    read: impl FnOnce(&FileBudget) -> Option<(T, Growing)>,
-) -> Arc<T> {
-    let tables = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-    let identity = Identity::of(seen);
-    if let Some(found) = tables().get_mut(&identity).and_then(|tables| one(tables).clone()) {
-        return found;
-    }
-    let known = tables().get(&identity).and_then(|tables| tables.budget.clone());
-    let budget = known.unwrap_or_else(|| FileBudget::new(path));
-    let Some((made, claimed)) = read(&budget) else { return Arc::default() };
-    let made = Arc::new(made);
-    let mut tables = tables();
-    if tables.len() >= MOST_FILES {
-        tables.clear();
-    }
-    let of_file = tables.entry(identity).or_default();
-    of_file.budget = Some(budget);
-    of_file.claimed.push(claimed);
-    *one(of_file) = Some(Arc::clone(&made));
-    made
-}
-
 impl ElfImage {
     /// Opens the file at `path` for `image` and checks that it is what `target` has mapped.
     ///
@@ -176,21 +149,42 @@ impl ElfImage {
     }
 
     fn functions(&self) -> &Functions {
-        let known = || {
-            known(&self.path, &self.seen, |tables| &mut tables.functions, |budget| self.functions_by_address(budget))
-        };
-        self.functions.get_or_init(known)
+        self.functions
+            .get_or_init(|| self.known(|tables| &mut tables.functions, |budget| self.functions_by_address(budget)))
     }
 
     fn dynamic(&self) -> &Table {
-        self.dynamic.get_or_init(|| {
-            known(&self.path, &self.seen, |tables| &mut tables.dynamic, |budget| self.table(false, budget))
-        })
+        self.dynamic.get_or_init(|| self.known(|tables| &mut tables.dynamic, |budget| self.table(false, budget)))
     }
 
     fn full(&self) -> &Table {
-        self.full
-            .get_or_init(|| known(&self.path, &self.seen, |tables| &mut tables.full, |budget| self.table(true, budget)))
+        self.full.get_or_init(|| self.known(|tables| &mut tables.full, |budget| self.table(true, budget)))
+    }
+
+    /// One of the tables of the file, which is made where it is not known yet. One that could not be read is not kept.
+    fn known<T: Default>(
+        &self,
+        one: impl Fn(&mut Tables) -> &mut Option<Arc<T>>,
+        read: impl FnOnce(&FileBudget) -> Option<(T, Growing)>,
+    ) -> Arc<T> {
+        let tables = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let identity = Identity::of(&self.seen);
+        if let Some(found) = tables().get_mut(&identity).and_then(|tables| one(tables).clone()) {
+            return found;
+        }
+        let known = tables().get(&identity).and_then(|tables| tables.budget.clone());
+        let budget = known.unwrap_or_else(|| FileBudget::new(&self.path));
+        let Some((made, claimed)) = read(&budget) else { return Arc::default() };
+        let made = Arc::new(made);
+        let mut tables = tables();
+        if tables.len() >= MOST_FILES {
+            tables.clear();
+        }
+        let of_file = tables.entry(identity).or_default();
+        of_file.budget = Some(budget);
+        of_file.claimed.push(claimed);
+        *one(of_file) = Some(Arc::clone(&made));
+        made
     }
 
     fn functions_by_address(&self, budget: &FileBudget) -> Option<(Functions, Growing)> {

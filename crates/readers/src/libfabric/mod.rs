@@ -22,6 +22,7 @@ mod sockets;
 mod sockets_sends;
 mod tcp;
 mod tcp_sends;
+// For crates/fuzz, too; by a feature for it readers would be compiled twice.
 #[cfg(any(test, debug_assertions))]
 pub mod tests;
 

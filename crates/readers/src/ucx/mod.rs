@@ -8,6 +8,7 @@ mod links;
 mod pool;
 mod request;
 mod shared_memory;
+// For crates/fuzz, too; by a feature for it readers would be compiled twice.
 #[cfg(any(test, debug_assertions))]
 pub mod tests;
 mod worker;
