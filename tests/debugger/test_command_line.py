@@ -113,6 +113,7 @@ def test_several_processes_at_once(reader: str, comms_job: Job) -> None:
     assert_left_running(comms_job)
 
 
+@pytest.mark.slow
 def test_a_slow_server_of_lldb_is_waited_for(comms_job: Job, tmp_path: pathlib.Path) -> None:
     options = ["show", *pid_options(comms_job.pids[:1]), "--via", "lldb"]
     result = mpi_queues(*options, environment=slow_server(tmp_path))

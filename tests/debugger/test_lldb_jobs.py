@@ -134,6 +134,7 @@ def test_some_ranks_of_a_launch(mpir_mpi: MpiBuild, place: Place) -> None:
     finishes(place, 3)
 
 
+@pytest.mark.slow
 def test_a_slow_server_of_lldb_is_waited_for(mpir_mpi: MpiBuild, place: Place) -> None:
     said, setting = lldb.run(
         launch(mpir_mpi, place, ranks=1),

@@ -36,8 +36,8 @@ def compare(batch: int, folder: Path, python: List[str], *options: str) -> None:
         assert found == py_spys(programs.pids)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch", range(6))
-@pytest.mark.usual("0")
 def test_frames_are_those_of_the_program(tmp_path: Path, batch: int) -> None:
     compare(batch, tmp_path, [str(PYTHON)])
 

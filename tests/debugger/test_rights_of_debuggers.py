@@ -82,7 +82,7 @@ def test_ranks_are_read_with_the_rights_of_their_user(users_job: UsersJob, debug
         processes.assert_running(pid)
 
 
-@pytest.mark.usual("gdb")
+@pytest.mark.slow
 def test_one_process_a_diagnosis_and_a_recording_too(
     users_job: UsersJob, debugger: NotingDebugger, tmp_path: Path
 ) -> None:
@@ -101,7 +101,7 @@ def test_one_process_a_diagnosis_and_a_recording_too(
     assert [process["pid"] for process in json.loads(shown.out)["processes"]] == users_job.pids
 
 
-@pytest.mark.usual("gdb")
+@pytest.mark.slow
 def test_jobs_of_two_users_are_read_with_the_rights_of_each(
     users_job: UsersJob, debian_mpich: MpiBuild, debugger: NotingDebugger
 ) -> None:

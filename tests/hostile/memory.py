@@ -28,7 +28,7 @@ from support.paths import PROGRAMS
 
 from .guarded import Run, guarded
 
-SHORT = range(3)
+SHORT = range(2)
 LONG = range(250)
 MPIS = ("openmpi", "mpich")
 

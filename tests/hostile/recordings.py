@@ -24,7 +24,7 @@ from support.paths import PROJECT
 
 from .guarded import Run, guarded
 
-SHORT = range(12)
+SHORT = range(6)
 LONG = range(200)
 MPIS: Tuple[str, ...] = ()
 

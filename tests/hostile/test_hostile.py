@@ -19,7 +19,6 @@ COMMANDS = commands()
     "digests-None",
     "files-None",
     "interrupts-openmpi",
-    "memory-openmpi",
     "memory-mpich",
     "pages-None",
     "python-None",

@@ -171,6 +171,7 @@ def answered(*arguments: str, environment: Dict[str, str], within: float) -> Tup
 
 
 @pytest.mark.parametrize("operation", ["lookup", "getattr", "open", "read"])
+@pytest.mark.usual("read")
 def test_sources_that_do_not_answer(
     operation: str,
     debian_mpi: MpiBuild,
@@ -216,6 +217,7 @@ def test_a_program_and_its_libraries_that_do_not_answer(
         place.end()
 
 
+@pytest.mark.slow
 def test_a_watch_alarms_in_time(
     debian_mpi: MpiBuild, mount: HungMount, launched: Launched, environment: Dict[str, str], tmp_path: Path
 ) -> None:

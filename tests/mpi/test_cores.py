@@ -158,8 +158,8 @@ def test_core_files_one_after_another(debugger: str, modes: Job, whole: pathlib.
     assert "are not in the core file: the heap" in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("debugger", DEBUGGERS)
-@pytest.mark.usual("gdb")
 def test_recorded_in_a_debugger(debugger: str, modes: Job, whole: pathlib.Path, tmp_path: pathlib.Path) -> None:
     file = tmp_path / "hang.mpirec"
     for command, answer in (
@@ -381,8 +381,8 @@ def test_damaged_headers(seed: int, modes: Job, core: pathlib.Path) -> None:
             assert "core file" in str(error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("via", READERS)
-@pytest.mark.usual("native", "gdb")
 def test_a_recording_of_a_core(via: str, modes: Job, whole: pathlib.Path, tmp_path: pathlib.Path) -> None:
     file = tmp_path / "hang.mpirec"
     result = mpi_queues(

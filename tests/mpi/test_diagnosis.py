@@ -38,10 +38,8 @@ LIVE = {
         "polls_for_nothing",
         "one_computes",
     ),
-    "mpich": ("order_of_messages", "unwaited_isends", "partition_not_ready", "pingpong_no_counter"),
-    f"{builds.DEBIAN}+ucx": ("order_of_messages", "head_to_head_recv", "pingpong_no_counter"),
-    f"{builds.WHEEL}+ucx": ("order_of_messages",),
-    f"{builds.DEBIAN}+ofi-tcp-ofi_rxm": ("wrong_tag",),
+    "mpich": ("unwaited_isends", "pingpong_no_counter"),
+    f"{builds.DEBIAN}+ucx": ("order_of_messages",),
 }
 
 #: How often a correct program is looked at, at moments that its own pace decides; and how often with ``pytest --all``.
@@ -146,6 +144,7 @@ def _assert_found(program: diagnosis.Program, *target: str, **environment: str) 
 
 
 @pytest.mark.parametrize(("path", "mpi"), _cases("bugs"))
+@pytest.mark.usual("*")
 def test_the_bug_is_found(path: Path, mpi: str, preflight: None, tmp_path: Path) -> None:
     program, build = _load(path, mpi), _build(mpi)
     with program.start(build) as job:
@@ -180,7 +179,7 @@ def test_the_bug_is_found_without_debug_information(name: str, mpi: str, preflig
 
 @pytest.mark.parametrize("mpi", MPIS)
 @pytest.mark.parametrize("name", ELSEWHERE)
-@pytest.mark.usual("wrong_tag.c-openmpi", "waitall_before_sends.c-mpich")
+@pytest.mark.usual("waitall_before_sends.c-mpich")
 def test_the_bug_is_found_in_lldb_and_in_a_recording(name: str, mpi: str, preflight: None, tmp_path: Path) -> None:
     program = _load(PROGRAMS / "bugs" / name, mpi)
     recording = tmp_path / "hang.mpirec"
@@ -197,7 +196,7 @@ def test_the_bug_is_found_in_lldb_and_in_a_recording(name: str, mpi: str, prefli
 @pytest.mark.parametrize(
     ("name", "via"), [("head_to_head_recv.c", "gdb"), ("wrong_tag.c", "gdb"), ("waitall_before_sends.c", "lldb")]
 )
-@pytest.mark.usual("wrong_tag.c-gdb-openmpi", "waitall_before_sends.c-lldb-mpich")
+@pytest.mark.usual("wrong_tag.c-gdb-openmpi")
 def test_the_bug_is_found_in_cores(name: str, via: str, mpi: str, preflight: None, tmp_path: Path) -> None:
     program = _load(PROGRAMS / "bugs" / name, mpi)
     with program.start(_build(mpi)) as job:
@@ -224,9 +223,9 @@ FORGETFUL = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("via", "mpi"), [("gdb", "openmpi"), ("lldb", "mpich")])
 @pytest.mark.parametrize("name", OF_THREADS)
-@pytest.mark.usual("stuck_in_mutex.c-gdb-openmpi", "omp_idle_workers.c-lldb-mpich")
 def test_the_bug_is_found_without_symbols_of_the_c_library(
     name: str, via: str, mpi: str, preflight: None, tmp_path: Path
 ) -> None:
@@ -247,6 +246,7 @@ def test_the_bug_is_found_without_symbols_of_the_c_library(
 
 
 @pytest.mark.parametrize(("path", "mpi"), _cases("fine"))
+@pytest.mark.usual("*")
 def test_nothing_is_wrong_with_a_correct_program(
     path: Path, mpi: str, request: pytest.FixtureRequest, preflight: None
 ) -> None:

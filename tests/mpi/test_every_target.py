@@ -100,8 +100,8 @@ def _comparable(process: Any) -> Any:
     return left
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("program", PROGRAMS, ids=name_of)
-@pytest.mark.usual("modes-3ranks")
 def test_every_kind_of_target_gives_the_same(
     debian_mpi: MpiBuild, start_job: StartJob, tmp_path: Path, program: Program
 ) -> None:

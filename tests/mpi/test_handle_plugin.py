@@ -114,6 +114,7 @@ def _compare(noted: Dict[str, Any], handle: Dict[str, Any]) -> Set[str]:
     return compared
 
 
+@pytest.mark.slow
 def test_cores_and_recordings_are_asked_as_live_processes_are(start_job: Callable[..., Job], tmp_path: Path) -> None:
     job = start_job(debian(), "handles_topologies", ranks=4)
     plugin = handle_plugin(debian())

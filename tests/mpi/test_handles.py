@@ -88,9 +88,7 @@ def test_handles_are_what_the_program_made(
 
 
 @pytest.mark.parametrize("program", ON_MPICH, ids=_name)
-@pytest.mark.usual(
-    "mpich-debian-files-romio", "mpich-debian-requests", "mpich-wheel-*-comms", "mpich-wheel-*-one_sided"
-)
+@pytest.mark.usual("mpich-debian-files-romio", "mpich-wheel-*-comms", "mpich-wheel-*-one_sided")
 def test_handles_of_mpich_are_what_the_program_made(
     mpich_build: MpiBuild,
     start_job: Callable[..., Job],

@@ -263,7 +263,7 @@ def hostile(request: pytest.FixtureRequest, debian_mpi: MpiBuild, tmp_path: path
     program.job.end()
 
 
-@pytest.mark.usual("c")
+@pytest.mark.slow
 def test_no_text_of_a_source_is_run(hostile: Hostile) -> None:
     processes.wait_until(lambda: in_their_calls(hostile), "ranks 1 to 3 in MPI_Sendrecv")
     a_look = (RANKS - 1) * ARGUMENTS

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Callable
 
+import pytest
 from support import diagnosis
 from support.builds import MpiBuild
 from support.cli import mpi_queues, pid_options, show
@@ -30,6 +31,7 @@ def _unread(process: Any) -> Any:
     return process["tcp"]["unread_bytes"]
 
 
+@pytest.mark.slow
 def test_what_a_rank_that_computes_has_not_read(debian_mpi: MpiBuild, start_job: StartJob, tmp_path: Path) -> None:
     job = start_job(debian_mpi, "truth_in_transit", *LETTERS, mca=dict(TCP.mca))
     shown = show(job.pids)

@@ -84,7 +84,7 @@ def test_recordings_and_core_files_tell_the_same(job: Job, tmp_path: Path) -> No
     assert_told(diagnosis(*found))
 
 
-@pytest.mark.usual("debian_mpi", "wheel_mpi")
+@pytest.mark.usual("debian_mpi")
 def test_the_agent_tells_the_same(job: Job) -> None:
     result = agent.agent("diagnose", *pid_options(job.pids))
     assert_told(json.loads(result.out))
@@ -104,7 +104,7 @@ def test_where_none_has_called_it(debian_mpi: MpiBuild) -> None:
         assert content["verdict"]["headline"] == "Nobody is stuck as far as can be seen: 3 ranks outside MPI."
 
 
-@pytest.mark.usual("debian_mpi")
+@pytest.mark.slow
 def test_a_watch_gives_the_alarm(job: Job, tmp_path: Path) -> None:
     result = mpi_queues("watch", str(job.launcher_pid), "--after", "2s", "--idle", "-o", str(tmp_path))
     assert result.status == 75, str(result)

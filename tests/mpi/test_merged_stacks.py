@@ -164,8 +164,8 @@ def test_before_mpi_init(debian_mpi: MpiBuild) -> None:
     assert content["processes"][0]["stage"] == "not_initialized"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("does", "words"), [("elsewhere", "in MPI_Recv"), ("computes", "outside MPI")])
-@pytest.mark.usual("computes-outside MPI")
 def test_the_odd_rank_where_queues_are_not_known(debian_mpi: MpiBuild, does: str, words: str) -> None:
     """Its pml is one that nobody has heard of."""
     with Job(debian_mpi, "odd_rank", does, str(ODD), ranks=RANKS) as job:

@@ -118,7 +118,7 @@ def diagnosis_of(job: PythonJob, *options: str) -> Json:
 
 
 @pytest.mark.parametrize("program", CAUSES)
-@pytest.mark.usual("exception_atexit", "exception_gives_up")
+@pytest.mark.usual("exception_gives_up")
 def test_an_exception_is_told_as_the_cause(debian_mpi: MpiBuild, start_python: StartPython, program: str) -> None:
     job = start_python(debian_mpi, program, ranks=CAUSES[program][0])
     stuck(job, program)
@@ -176,7 +176,7 @@ def test_of_a_python_that_has_ended_nothing_is_made_up(debian_mpi: MpiBuild, sta
 
 
 @pytest.mark.parametrize("debugger", ["native", "gdb", "lldb"])
-@pytest.mark.usual("native", "gdb")
+@pytest.mark.usual("native")
 def test_strange_names_are_cleaned_and_cut(
     debian_mpi: MpiBuild, start_python: StartPython, tmp_path: Path, debugger: str
 ) -> None:
@@ -231,7 +231,7 @@ WHEELS: Dict[str, Callable[[], MpiBuild]] = {
 
 @pytest.mark.parametrize("program", PROGRAMS)
 @pytest.mark.parametrize("which", WHEELS)
-@pytest.mark.usual("mpich-debian-recv_without_send", "mpich-debian-exception_gives_up")
+@pytest.mark.usual("mpich-debian-recv_without_send")
 def test_the_wheel_of_mpi4py(start_python: StartPython, which: str, program: str, preflight: None) -> None:
     build = WHEELS[which]()
     python, env = mpi4py_of_wheel(build)

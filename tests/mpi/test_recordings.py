@@ -54,8 +54,8 @@ def test_payloads_are_recorded_only_when_they_are_asked_for(
     job.assert_running()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("damage", ["cut", "flipped"])
-@pytest.mark.usual("flipped")
 def test_whole_processes_of_a_damaged_recording_are_read(
     debian_mpi: MpiBuild, start_job: StartJob, tmp_path: Path, damage: str
 ) -> None:

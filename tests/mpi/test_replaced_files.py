@@ -119,7 +119,7 @@ def stuck(build: builds.MpiBuild, tmp_path: Path) -> Iterator[Stuck]:
     made.job.end()
 
 
-@pytest.mark.usual("openmpi")
+@pytest.mark.slow
 def test_a_program_that_was_deleted_or_built_anew(stuck: Stuck, build: builds.MpiBuild) -> None:
     stuck.first.unlink()
     for via in DEBUGGERS:

@@ -122,6 +122,7 @@ def test_plans_of_all_collectives(mpi_build: MpiBuild, start_calls: StartCalls) 
     check(job, mpi_build.id)
 
 
+@pytest.mark.slow
 def test_plans_of_all_collectives_in_mpich(mpich_build: MpiBuild, start_calls: StartCalls) -> None:
     job = start_calls(mpich_build, "calls_schedules.c", *FLAGS, ranks=RANKS, arguments=SIZES)
     check(job, mpich_build.id)

@@ -92,6 +92,7 @@ def test_who_started_requests(mpi_build: MpiBuild, start_calls: StartCalls, via:
     assert f"calls_started.c:{line}" in shown
 
 
+@pytest.mark.slow
 def test_who_started_requests_of_mpich(mpich_build: MpiBuild, start_calls: StartCalls) -> None:
     job = start_calls(mpich_build, "calls_started.c", *FLAGS, ranks=RANKS)
     check(job, waiting(job), "calls_started.c", CERTAIN)
@@ -109,8 +110,8 @@ def test_where_variables_are_gone(mpi_build: MpiBuild, start_calls: StartCalls) 
             assert not told or not told[0]["certain"] or named(told, "calls_started.c") == [truth[request["index"]]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["-O0", "-O2"])
-@pytest.mark.usual("debian--O2")
 def test_without_the_source(mpi_build: MpiBuild, start_calls: StartCalls, level: str) -> None:
     """The calls in the machine code, with their lines."""
     job = start_calls(mpi_build, "calls_started.c", "-g", level, "-fno-inline", ranks=RANKS)

@@ -71,6 +71,7 @@ def test_open_mpi(mpi_build: MpiBuild, start_job: Callable[..., Job]) -> None:
     assert_read_as_a_job(job, "lldb")
 
 
+@pytest.mark.slow
 def test_mpich(mpich_build: MpiBuild, start_job: Callable[..., Job]) -> None:
     job = start_job(mpich_build, "truth_comms", ranks=3)
     assert_found(job)

@@ -87,6 +87,7 @@ def test_calls_of_wrappers(debian_mpi: MpiBuild, start_calls: StartCalls, tmp_pa
         assert told(process) == (SOURCE, lines[process["rank"]][1])
 
 
+@pytest.mark.slow
 def test_the_text_names_the_application(debian_mpi: MpiBuild, start_calls: StartCalls) -> None:
     job = start_calls(debian_mpi, SOURCE, *BOOST, ranks=RANKS)
     lines = truth(job)
@@ -97,8 +98,8 @@ def test_the_text_names_the_application(debian_mpi: MpiBuild, start_calls: Start
         assert f"{function} at {SOURCE}:{line}" in " ".join(result.out.split()), str(result)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
-@pytest.mark.usual("native")
 def test_what_started_the_requests_of_boost(debian_mpi: MpiBuild, start_calls: StartCalls, via: str) -> None:
     job = start_calls(debian_mpi, REQUESTS, *BOOST, ranks=RANKS)
     said: Dict[int, Dict[str, int]] = {}

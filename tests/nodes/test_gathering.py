@@ -112,6 +112,7 @@ def test_an_engine_that_ends_for_all_is_started_again_without_the_one_that_faile
     assert engine.started[0] == ["good0", f"{kind}1", "good2"] and len(engine.started) > 1
 
 
+@pytest.mark.slow
 def test_one_in_a_hundred_of_a_thousand_nodes_is_silent() -> None:
     names = [f"silent{number}" if number % 100 == 7 else f"good{number}" for number in range(1000)]
     looks, silent = asked(MadeUp(names), timeout=2 * HASTE)
@@ -126,6 +127,7 @@ def test_what_a_node_says_is_text() -> None:
     assert "gone" in text and all(character.isprintable() for character in text)
 
 
+@pytest.mark.slow
 def test_missing_ranks_are_processes_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "engine_of", lambda job: MadeUp(["good0", "silent1"]))
     monkeypatch.setattr(reading.agent, "path", lambda: Path("agent"))
@@ -152,6 +154,7 @@ def test_a_rank_that_no_node_has_has_ended() -> None:
         assert ("has ended" in lost.problems[0]) == (stage == "ended")
 
 
+@pytest.mark.slow
 def test_what_was_not_asked_again_stays_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "engine_of", lambda job: MadeUp(["good0", "once1", "good2"]))
     monkeypatch.setattr(reading.agent, "path", lambda: Path("agent"))

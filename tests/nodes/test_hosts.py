@@ -122,6 +122,7 @@ def without_agent(cluster: Hosts) -> Iterator[None]:
     cluster.unhide(PACKAGE / "bin")
 
 
+@pytest.mark.slow
 def test_an_agent_that_hosts_do_not_have_is_sent(cluster: Hosts, job: List[int], without_agent: None) -> None:
     told = cluster.mpi_queues("diagnose", "--job", "hosts:h[1-4]", "--format", "json")
     assert told.returncode == 0, told.stderr
@@ -163,6 +164,7 @@ def test_whoever_is_interrupted_leaves_nothing_behind(cluster: Hosts, job: List[
         processes.assert_running(pid)
 
 
+@pytest.mark.slow
 def test_a_launcher_here_leads_to_its_ranks_elsewhere(cluster: Hosts, job: List[int]) -> None:
     """By the process ids of its table: on h1 and h2 they may be equal."""
     told = cluster.mpi_queues("diagnose", "--job", "mpirun.openmpi", "--format", "json")

@@ -66,6 +66,7 @@ def recorded(directory: Path) -> List[Dict[str, Any]]:
     return found
 
 
+@pytest.mark.slow
 def test_a_job_of_srun_that_hangs_is_told_and_ended(slurm: Slurm, program: Path, tmp_path: Path) -> None:
     recorder.library()
     run = subprocess.run(

@@ -81,6 +81,7 @@ def test_a_job_of_a_failed_test_is_reported_while_it_runs(debian_mpi: MpiBuild, 
     assert "rank 2 sends tag 21" in text_of(page)
 
 
+@pytest.mark.slow
 def test_a_job_that_never_was_ready_is_reported(debian_mpi: MpiBuild, pytester: pytest.Pytester) -> None:
     """Where it hangs before the line that the test waits for, it has ended once the test fails."""
     program = demo.compile_demo(pytester.path)

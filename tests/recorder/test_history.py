@@ -90,7 +90,7 @@ def _check_started(process: Dict[str, Any], truth: Dict[str, Any], lines: Dict[i
 
 
 @pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
-@pytest.mark.usual("debian-native", "mpich-debian-native", "debian-gdb", "mpich-debian-lldb")
+@pytest.mark.usual("debian-native", "mpich-debian-lldb")
 def test_a_live_process(any_mpi: MpiBuild, via: str) -> None:
     with _posts(any_mpi) as job:
         for rank in range(2):

@@ -85,7 +85,7 @@ NUMBERS = re.compile(r"PID \d+")
 
 
 @pytest.mark.parametrize(("end", "number", "status"), ENDS, ids=[end for end, *_ in ENDS])
-@pytest.mark.usual("debian-finalize", "mpich-debian-abort")
+@pytest.mark.usual("debian-finalize")
 def test_results_and_ends(any_mpi: MpiBuild, end: str, number: int, status: Optional[int]) -> None:
     program = str(recorder.compiled(any_mpi, "results.c"))
     _assert_ends_the_same(any_mpi, 3, [program, "{dir}", "1", "30", end, str(number)], status)
@@ -158,12 +158,12 @@ WATCHED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "arguments", "status"),
     WATCHED,
     ids=lambda part: "-".join(map(str, part)) if isinstance(part, tuple) else str(part),
 )
-@pytest.mark.usual("openmpi-status-signal-11-None")
 def test_programs_that_are_watched(mpi: MpiBuild, name: str, arguments: Tuple[str, ...], status: Optional[int]) -> None:
     recorder.library()
     command = [_compiled(mpi, "watched", name), *arguments]
@@ -261,7 +261,7 @@ def _claim(finding: Optional[Dict[str, Any]]) -> Any:
 
 
 @pytest.mark.parametrize(("program", "mpi"), _cases("bugs", "head_to_head_recv", "bcast_against_reduce"))
-@pytest.mark.usual("openmpi-bcast_against_reduce", "openmpi-head_to_head_recv")
+@pytest.mark.usual("openmpi-bcast_against_reduce")
 def test_what_hangs_hangs_in_the_same(program: diagnosis.Program, mpi: str, preflight: None, tmp_path: Path) -> None:
     build = _build(mpi)
     looks = ((said, output) for said, output in _at_rest(program, build) if said is not None)
@@ -278,8 +278,8 @@ def test_what_hangs_hangs_in_the_same(program: diagnosis.Program, mpi: str, pref
     raise AssertionError("\n".join([*program.missing(told[-1]), *_first(told[-1]), "but without:", *_first(plain)]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("program", "mpi"), _cases("fine", "request_array_loop"))
-@pytest.mark.usual("openmpi-request_array_loop")
 def test_what_goes_on_goes_on(program: diagnosis.Program, mpi: str, preflight: None, tmp_path: Path) -> None:
     printed = set()
     for build in (_build(mpi), under(_build(mpi), tmp_path)):

@@ -2,7 +2,9 @@
 
 - ``@pytest.mark.slow``: all of it;
 - ``@pytest.mark.usual("gdb-2", "lldb-*")``: of its parameters all but these; a star stands for any text;
-- of a test on several MPIs or browsers that has neither mark: all but the distribution's MPIs and Chromium.
+- of a test of a live job or debugger that has neither mark: all but the first of its parameters, on an MPI of the
+  distribution;
+- of other tests on several MPIs or browsers: all but the distribution's MPIs and Chromium.
 """
 
 from __future__ import annotations
@@ -40,6 +42,7 @@ def left_out(items: Sequence[pytest.Item]) -> Set[pytest.Item]:
         pytest.UsageError: where a mark names parameters that its test does not have: they have another name by now.
     """
     found = set()
+    met: Set[str] = set()
     named: Dict[Tuple[str, str], bool] = {}
     for item in items:
         usual = item.get_closest_marker("usual")
@@ -49,7 +52,8 @@ def left_out(items: Sequence[pytest.Item]) -> Set[pytest.Item]:
             function = item.nodeid.partition("[")[0]
             for pattern in usual.args:
                 named[function, pattern] = named.get((function, pattern), False) or pattern in fitting
-        if item.get_closest_marker("slow") is not None or (not fitting if usual is not None else _is_elsewhere(item)):
+        is_out = not fitting if usual is not None else _is_elsewhere(item) or _is_repeated(item, met)
+        if item.get_closest_marker("slow") is not None or is_out:
             found.add(item)
     if unused := [f"{function}: {pattern}" for (function, pattern), is_used in named.items() if not is_used]:
         raise pytest.UsageError(f"no parameters fit what is usual: {'; '.join(unused)}")
@@ -61,6 +65,18 @@ def _is_elsewhere(item: pytest.Item) -> bool:
     parameters: Dict[str, object] = getattr(getattr(item, "callspec", None), "params", {})
     chosen: List[object] = [parameters[fixture] for fixture in BUILD_FIXTURES if fixture in parameters]
     return any(build not in EVERYWHERE for build in chosen) or parameters.get("page", BROWSER) != BROWSER
+
+
+def _is_repeated(item: pytest.Item, met: Set[str]) -> bool:
+    """Whether it is a test of a live job that is there already with other parameters."""
+    function, _, name = item.nodeid.partition("[")
+    folder = item.nodeid.removeprefix("tests/").partition("/")[0]
+    marked = any(mark.name == "slow" for mark in item.iter_markers())
+    if not name or folder not in FOLDERS or marked:
+        return False
+    is_there = function in met
+    met.add(function)
+    return is_there
 
 
 def _fits(pattern: str, name: str) -> bool:

@@ -34,7 +34,7 @@ def told(directory: Path) -> Dict[str, Any]:
     return found
 
 
-@pytest.mark.usual("openmpi")
+@pytest.mark.slow
 def test_a_job_that_moves_is_left_alone_until_it_hangs(
     build: MpiBuild,
     program: Compiled,
@@ -103,6 +103,7 @@ def test_a_job_that_is_not_ended_has_its_own_status(
     assert run.returncode == 128 + signal.SIGKILL
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [
@@ -114,7 +115,6 @@ def test_a_job_that_is_not_ended_has_its_own_status(
         "waits_for_script",
     ],
 )
-@pytest.mark.usual("threads_compute")
 def test_a_correct_program_gives_no_alarm(
     name: str, debian_mpi: MpiBuild, launched: Launched, started: Started, environment: Dict[str, str], tmp_path: Path
 ) -> None:
