@@ -140,7 +140,7 @@ fn is_recorded(function: &Function) -> bool {
     let small = name.strip_prefix("MPI_").unwrap();
     !name.starts_with("MPI_T_")
         && !converts
-        && (!matches!(waits, WaitKind::Local | WaitKind::Unknown)
+        && (!matches!(waits, WaitKind::Local | WaitKind::OneSided | WaitKind::Unknown)
             || function.starts().is_some()
             || function.takes_requests()
             || LOCAL.contains(&small))
@@ -149,16 +149,13 @@ fn is_recorded(function: &Function) -> bool {
 /// What orders it after the other collectives of its communicator.
 fn collective(function: &Function) -> bool {
     let of = |name: &str| match wait_kind(name) {
-        WaitKind::Collective(Chapter::Communication | Chapter::Neighborhood, _) => true,
+        WaitKind::Collective(Chapter::Communication | Chapter::Neighborhood | Chapter::Processes, _) => true,
         WaitKind::Collective(Chapter::Communicators, reach) => {
             // Some of these are of a group, whose members alone call them.
             reach == Reach::All || matches!(name, "MPI_Comm_free" | "MPI_Comm_set_info")
         }
         // On the communicator that they are made from.
         WaitKind::Collective(Chapter::Windows | Chapter::Files, _) => object(function).1 == 1,
-        WaitKind::Connect => {
-            matches!(name, "MPI_Comm_accept" | "MPI_Comm_connect" | "MPI_Comm_spawn" | "MPI_Comm_spawn_multiple")
-        }
         _ => false,
     };
     of(function.name) || function.starts() == Some(Started::Collective)

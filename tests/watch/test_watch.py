@@ -143,7 +143,7 @@ def test_who_sleeps_and_wakes_moves(
 def test_who_sleeps_in_one_go_does_not_where_that_is_asked_for(
     debian_mpi: MpiBuild, program: Compiled, started: Started, environment: Dict[str, str], tmp_path: Path
 ) -> None:
-    """As one does who waits for a file system that is gone: the text says what it is, and that it is no deadlock."""
+    """As one does who waits for a file system that is gone: the text says what it is."""
     command = job(debian_mpi, 2, program("sleeps", debian_mpi))
     run = started(
         ["run", "--watch", "--after", "2", "-o", str(tmp_path), "--end", "--idle", "--", *command], environment

@@ -14,6 +14,8 @@ pub enum Circle {
     Requests,
     /// One for itself.
     Itself,
+    /// All of them in one call of a collective operation.
+    OneCall,
     /// Some of them in collective operations.
     Collectives,
     /// In other ways.
@@ -31,6 +33,8 @@ pub enum Outside {
     Input,
     /// It computes, or sleeps.
     Work,
+    /// It computes, or looks at its own memory, while others wait in one-sided calls.
+    Target,
     /// It has not called MPI_Init.
     NotStarted,
     /// It is in an MPI function that waits for nobody.
@@ -173,6 +177,7 @@ fn of_circle(circle: Circle, finding: &Finding, first: &str, with: impl Fn(&str)
             "A rank that waits cannot do the other side as well: start that (MPI_Isend, MPI_Irecv) before {first}."
         ),
         Circle::Requests => of_requests(finding, first),
+        Circle::OneCall => with("Compare what each rank gives this call: the root, ranks, counts, the communicator"),
         Circle::Collectives => with("Bring these calls into one order on all ranks"),
         Circle::Mixed => with("One of these ranks has to do what the others wait for before it waits itself"),
     }
@@ -211,7 +216,16 @@ fn of_rank(what: Outside, first: &str) -> String {
         Outside::Stopped => format!("Let the rank go on: kill -CONT with its process id. It was stopped in {first}."),
         Outside::Lock => format!("Look at all threads of that rank: who holds what {first} waits for?"),
         Outside::Input => format!("Give it the input, or look why {first} reads any."),
-        Outside::Work => format!("It is no deadlock: look whether {first} comes to an end."),
+        Outside::Work => {
+            format!(
+                "Look whether {first} comes to an end, or waits itself for what the others do later: a file, a flag."
+            )
+        }
+        Outside::Target => {
+            format!(
+                "If {first} waits for what the others write, it has to call MPI meanwhile (MPI_Iprobe, MPI_Win_flush_all)."
+            )
+        }
         Outside::NotStarted => format!("Look what the rank does before MPI_Init: {first}."),
         Outside::Call => format!("Look again, whether the rank comes out of the loop around {first}."),
     }

@@ -45,3 +45,15 @@ const ELEMENTS: &[(&str, &str)] = &[
 pub fn element(datatype: Option<&str>) -> Option<&'static str> {
     ELEMENTS.iter().find(|(name, _)| Some(*name) == datatype).map(|(_, element)| *element)
 }
+
+/// The bytes of one, where these do not depend on the machine (those of 64 bits are alike); `None` where that is not known.
+pub fn bytes(datatype: &str) -> Option<i64> {
+    Some(match (element(Some(datatype)), datatype) {
+        (Some("character"), _) | (None, "MPI_BYTE" | "MPI_INT8_T" | "MPI_UINT8_T") => 1,
+        (Some("short integer"), _) => 2,
+        (Some("integer" | "float"), _) => 4,
+        (Some("long integer" | "double" | "complex"), _) => 8,
+        (Some("double complex"), _) => 16,
+        _ => return None,
+    })
+}

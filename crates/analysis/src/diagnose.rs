@@ -55,6 +55,12 @@ pub(crate) fn tell(worked: &Worked<'_>, snapshot: &Snapshot, earlier: Option<Ear
     let mut findings = recorded::find(&context);
     findings.extend(others);
     findings.extend(of_messages);
+    for one in findings::given::find(&context) {
+        // A flight recorder tells it, too.
+        if !findings.iter().any(|known| (known.kind, &known.ranks) == (one.kind, &one.ranks)) {
+            findings.push(one);
+        }
+    }
     let in_epochs = epochs::find(&context, &findings);
     findings.extend(in_epochs);
     findings.extend(findings::polling::find(&context));

@@ -1,7 +1,7 @@
 //! What is said of the whole.
 
 use super::findings::deadlock::capital;
-use super::findings::slow::Waiters;
+use super::findings::slow::{self, Waiters};
 use super::findings::{Context, odd_rank};
 use super::job::{Doubt, ProcIndex};
 use super::stuck::Seen;
@@ -24,13 +24,17 @@ pub fn of(context: &Context<'_>, findings: &[Finding]) -> Verdict {
     let stuck = |certain: bool| finding_of(Verdict::stuck(findings, certain));
     let waiting = finding_of(Verdict::wait(findings));
     let blind = Blind::new(context);
+    let deadlock = |word: &str, finding: &Finding| {
+        let besides = slow::besides(context).map(|besides| format!(" Besides, {besides}."));
+        headline(word, finding) + &besides.unwrap_or_default()
+    };
     let (state, headline, told) = if let Some((place, finding)) = stuck(true) {
         let (place, finding) = finding_of(cause::of(findings)).unwrap_or((place, finding));
         let word = if finding.certain { "Deadlock: " } else { "Deadlock, perhaps because " };
-        (State::Deadlock, headline(word, finding), Some(place))
+        (State::Deadlock, deadlock(word, finding), Some(place))
     } else if let Some((place, finding)) = stuck(false) {
         let (place, finding) = finding_of(cause::of(findings)).unwrap_or((place, finding));
-        (State::Suspect, headline("Possible deadlock: ", finding), Some(place))
+        (State::Suspect, deadlock("Possible deadlock: ", finding), Some(place))
     } else if places(context).0 == 0 {
         (State::Unknown, nothing(context), None)
     } else if let Some((place, finding)) =
@@ -44,10 +48,10 @@ pub fn of(context: &Context<'_>, findings: &[Finding]) -> Verdict {
         let told = waiting.map(|(place, _)| place);
         (State::Unknown, format!("Not known whether it is a deadlock: {known}; {unread}."), told)
     } else if let (Some((_, finding)), Some((place, error))) = (waiting, finding_of(error_ahead(findings))) {
-        let error = headline("No deadlock, but ", error);
-        (State::Waiting, format!("{error} Now {}.", finding.summary), Some(place))
+        let error = headline("A mistake: ", error);
+        (State::Waiting, format!("{error} Besides, {}.", finding.summary), Some(place))
     } else if let Some((place, finding)) = waiting {
-        (State::Waiting, format!("No deadlock: {}.", finding.summary), Some(place))
+        (State::Waiting, format!("{}.", capital(&finding.summary)), Some(place))
     } else if let Some(ranks) = all_in_init(context) {
         let text = "is in MPI_Init, and nobody waits for another: what it does there is the library's own, and the stacks tell";
         (State::Unknown, format!("Not known whether the job is stuck: {ranks} {text}."), None)

@@ -44,6 +44,8 @@ pub enum WaitKind {
     Collective(Chapter, Reach),
     /// For others in the epochs of a window.
     Epoch,
+    /// In some libraries for the target to call MPI, or for a lock of its window (MPI-5.0, 12.7.3: progress).
+    OneSided,
     /// For the rest of the job to start.
     Init,
     /// For the rest of the job to end.
@@ -71,6 +73,8 @@ pub enum Chapter {
     Windows,
     /// Files.
     Files,
+    /// What makes processes and connects with them.
+    Processes,
 }
 
 const TEXT: &str = include_str!("waits.txt");
@@ -116,6 +120,7 @@ fn of_words(line: &str) -> WaitKind {
         "probe" => WaitKind::Probe,
         "poll" => WaitKind::Poll,
         "epoch" => WaitKind::Epoch,
+        "one-sided" => WaitKind::OneSided,
         "init" => WaitKind::Init,
         "finalize" => WaitKind::Finalize,
         "abort" => WaitKind::Abort,
@@ -134,6 +139,7 @@ fn collective(line: &str) -> Option<WaitKind> {
         "communicator" => Chapter::Communicators,
         "window" => Chapter::Windows,
         "file" => Chapter::Files,
+        "process" => Chapter::Processes,
         _ => return None,
     };
     let reach = match reach {

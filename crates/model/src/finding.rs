@@ -32,7 +32,7 @@ pub enum FindingKind {
     /// Ranks wait for one that stands outside MPI in something that may never end: a lock, a stopped process.
     #[serde(rename = "stuck outside MPI")]
     StuckOutside,
-    /// Ranks wait for one that computes, sleeps, or waits for input: no deadlock.
+    /// Ranks wait for one that computes, sleeps, or waits for input. Whether that waits for them in turn is not known.
     #[serde(rename = "slow rank")]
     SlowRank,
     /// A rank polls (MPI_Test, MPI_Iprobe) for what nobody will send.

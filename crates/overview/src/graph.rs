@@ -220,6 +220,7 @@ impl<'a> Edges<'a, '_> {
         match (thread.wait_kind, &*thread.call.c_name()) {
             (WaitKind::Epoch, "MPI_Win_wait") => "complete its access to the window".to_owned(),
             (WaitKind::Epoch, _) => "open or close its part of the window".to_owned(),
+            (WaitKind::OneSided, _) => "call MPI".to_owned(),
             (WaitKind::Finalize | WaitKind::Init, function) => format!("enter {function}"),
             (_, function) => format!("do its part of {function}"),
         }

@@ -26,8 +26,8 @@ _SENTENCE = 2000
 STATES = {
     "deadlock": "deadlock",
     "suspect": "perhaps a deadlock",
-    "waiting": "no deadlock: waiting",
-    "running": "no deadlock: running",
+    "waiting": "waiting for ranks at work",
+    "running": "nobody is stuck",
     "unknown": "not known",
 }
 

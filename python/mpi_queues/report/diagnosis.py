@@ -18,8 +18,8 @@ from .words import clean, counted, wrapped
 _STATES = {
     "deadlock": "Deadlock: some ranks can never go on.",
     "suspect": "Perhaps a deadlock: it is not certain that all ranks can go on.",
-    "waiting": "No deadlock: ranks wait for others that are at work.",
-    "running": "No deadlock: nobody waits for long.",
+    "waiting": "Ranks wait for others that are at work.",
+    "running": "Nobody waits for long.",
     "unknown": "Not enough could be read to say whether it is stuck.",
 }
 

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used)]
 
+mod aside;
 mod command_line;
 mod corpus;
 mod files;

@@ -3,15 +3,16 @@
 //! Ranks leave a rooted collective at different times, so two ranks in different ones may merely be at different steps. What is
 //! claimed here is of ranks that can never go on, and for certain only where no step explains it.
 
-use hashbrown::HashSet;
+use hashbrown::{HashMap, HashSet};
 use std::collections::BTreeMap;
 
 use super::Context;
 use super::circles::{Circles, Which, passed_by_words};
 use super::non_blocking::Pending;
+use crate::graph;
 use crate::job::{CommunicatorId, ProcIndex};
 use crate::stuck::Seen;
-use crate::waits::{Collective, CollectiveId, Peer, peer};
+use crate::waits::{Collective, CollectiveId, Peer, Posted, peer};
 use crate::words;
 use functions::{Reach, WaitKind, wait_kind};
 use model::{Finding, FindingKind};
@@ -64,7 +65,7 @@ pub fn find(context: &Context<'_>, groups: &Groups<'_>, pending: &[Pending<'_>],
     // Where ranks have given different roots, that may be why they do not meet.
     let mut rooted: HashSet<CollectiveId> = HashSet::new();
     for (id, collective) in context.waits.collectives.iter() {
-        if let Some(finding) = roots(context, id, collective) {
+        if let Some(finding) = roots(context, id, collective).or_else(|| only_roots(context, id, collective)) {
             rooted.insert(id);
             found[2].push(finding);
         }
@@ -116,9 +117,11 @@ fn different(
     let inside: HashSet<ProcIndex> = groups.iter().flat_map(|group| group.stuck.iter().copied()).collect();
     let all_here = groups[0].collective.whole
         && groups[0].collective.missing.iter().chain(&groups[0].collective.present).all(|proc| inside.contains(proc));
-    let synchronising: Vec<&Group<'_>> = groups.iter().filter(|group| group.reach == Reach::All).collect();
-    // Who is in one that some leave early may merely be a step behind, where somebody else is missing in it.
-    let groups: Vec<&Group<'_>> = if all_here { groups.iter().collect() } else { synchronising };
+    // Who is in one that some leave early may merely be a step behind, where somebody else is missing in it; but not where some
+    // of both hold one another.
+    let circling = if all_here { HashSet::new() } else { circling(context, groups) };
+    let counts = |group: &&Group<'_>| all_here || group.reach == Reach::All || circling.contains(&group.id);
+    let groups: Vec<&Group<'_>> = groups.iter().filter(counts).collect();
     if groups.len() < 2 {
         return None;
     }
@@ -157,6 +160,40 @@ fn different(
         blamed: context.blamed(&groups.iter().flat_map(|group| group.stuck.clone()).collect::<Vec<_>>()),
         ..Finding::default()
     })
+}
+
+/// The collectives with members that hold members of another of them, by what their library has posted for these, or since all
+/// must enter them. What they wait for besides does not count: who has left an operation early is only a step ahead.
+fn circling(context: &Context<'_>, groups: &[Group<'_>]) -> HashSet<CollectiveId> {
+    let count = context.job.procs.len();
+    let mut of_proc: HashMap<ProcIndex, CollectiveId> = HashMap::new();
+    let mut edges: Vec<(usize, usize)> = Vec::new();
+    for (number, group) in groups.iter().enumerate() {
+        // A node for each collective: many wait for all that are missing.
+        let entering = count + number;
+        edges.extend(group.collective.missing.iter().map(|proc| (entering, proc.0)));
+        for proc in &group.stuck {
+            of_proc.insert(*proc, group.id);
+            let threads = context.threads(*proc).iter().filter(|thread| thread.collective == Some(group.id));
+            for thread in threads {
+                edges.extend(thread.need.needs_all_of(group.id).then_some((proc.0, entering)));
+                let peers = thread.operations.iter().filter(|op| op.operation.internal).filter_map(|op| {
+                    let rank = op.operation.actual_global_rank.or(op.operation.desired_global_rank)?;
+                    context.job.proc(rank)
+                });
+                edges.extend(peers.map(|peer| (proc.0, peer.0)));
+            }
+        }
+    }
+    let mut found = HashSet::new();
+    for circle in graph::circles(count + groups.len(), edges) {
+        let within: HashSet<CollectiveId> =
+            circle.iter().filter_map(|node| of_proc.get(&ProcIndex(*node)).copied()).collect();
+        if within.len() > 1 {
+            found.extend(within);
+        }
+    }
+    found
 }
 
 /// Members that stand in a blocking collective, and have not begun the non-blocking one of the same communicator for which others
@@ -314,6 +351,46 @@ pub fn whereabouts(context: &Context<'_>, missing: &[ProcIndex], summary: &mut S
         told.push(format!("{} {place}{waits_for}.", super::deadlock::capital(&words::proc(job, *proc))));
     }
     told
+}
+
+/// Members of a collective whose root receives, or some on the way to it do, and in which all receive: nobody is a leaf, so each
+/// takes itself, or another one that does, for the root. It needs no arguments.
+fn only_roots(context: &Context<'_>, id: CollectiveId, collective: &Collective) -> Option<Finding> {
+    let WaitKind::Collective(_, Reach::ToRoot) = wait_kind(&collective.function) else { return None };
+    let receives = |proc: &ProcIndex| {
+        let mut own = context.threads(*proc).iter().filter(|thread| thread.collective == Some(id));
+        own.any(|thread| {
+            let mut operations = thread.operations.iter();
+            thread.operations.iter().any(|op| op.queue == Posted::Receives)
+                && operations.all(|op| op.operation.internal && op.queue == Posted::Receives)
+        })
+    };
+    let all = &collective.present;
+    let sure = |proc: &ProcIndex| context.stuck_for_certain(*proc);
+    let is_whole = collective.missing.is_empty() && collective.whole && all.len() > 1;
+    if !is_whole || !all.iter().all(|proc| receives(proc) && context.perhaps_stuck(*proc)) {
+        return None;
+    }
+    let certain = all.iter().all(sure);
+    let place = collective.communicator.map_or_else(String::new, |id| format!(" on {}", on(context, id)));
+    let each = words::procs(context.job, all);
+    let mut evidence = vec!["All members must give the same root. With one root some members only send.".to_owned()];
+    if !certain {
+        evidence.extend(context.doubts(all));
+    }
+    Some(Finding {
+        kind: FindingKind::RootMismatch,
+        summary: format!(
+            "in {}{place} {each} all receive, as only a root does: they have given different roots",
+            collective.function
+        ),
+        ranks: context.ranks(all),
+        calls: context.calls(all),
+        certain,
+        evidence,
+        blamed: context.blamed(all),
+        ..Finding::default()
+    })
 }
 
 /// Members in the same rooted collective with different roots.

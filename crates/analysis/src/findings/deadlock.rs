@@ -146,6 +146,8 @@ fn circle(context: &Context<'_>, members: &[ProcIndex]) -> Circle {
     };
     if members.len() == 1 {
         Circle::Itself
+    } else if is_one_call(context, members) {
+        Circle::OneCall
     } else if threads().any(|thread| thread.collective.is_some()) {
         Circle::Collectives
     } else if all(Posted::Receives) && threads().all(|thread| !thread.call.requests.is_empty()) {
@@ -157,6 +159,16 @@ fn circle(context: &Context<'_>, members: &[ProcIndex]) -> Circle {
     } else {
         Circle::Mixed
     }
+}
+
+/// Whether all of them stand in the same collective operation, at one line as far as that is known.
+fn is_one_call(context: &Context<'_>, members: &[ProcIndex]) -> bool {
+    let mut places = members.iter().map(|proc| {
+        let [thread] = context.threads(*proc) else { return None };
+        Some((thread.collective?, thread.call.file.as_deref(), thread.call.line))
+    });
+    let Some(Some(first)) = places.next() else { return false };
+    places.all(|place| place == Some(first))
 }
 
 fn cycle_pairs(cycle: &[ProcIndex]) -> impl Iterator<Item = (ProcIndex, ProcIndex)> + '_ {

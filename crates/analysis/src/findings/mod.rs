@@ -6,6 +6,7 @@ pub mod deadlock;
 pub mod epochs;
 pub mod exceptions;
 pub mod finished;
+pub mod given;
 pub mod messages;
 pub mod misfits;
 pub mod non_blocking;

@@ -10,8 +10,9 @@ use crate::graph::NodeId;
 use crate::job::ProcIndex;
 use crate::matching::Entry;
 use crate::stuck::{Seen, Stuck};
-use crate::waits::{Free, Need, ProcState, in_lock, reads_input};
+use crate::waits::{Free, Need, ProcState, Thread, in_lock, reads_input};
 use crate::words;
+use functions::WaitKind;
 use model::{Finding, FindingKind, OperationStatus, Outside, Process};
 
 /// How many places at which slow ranks stand are told each by itself.
@@ -33,15 +34,7 @@ type Spot = (Option<String>, Option<String>, Option<String>, Option<i64>);
 
 /// One finding for each place at which ranks stand for which others wait.
 pub fn find(context: &Context<'_>) -> Vec<Finding> {
-    let mut places: BTreeMap<Place, Vec<ProcIndex>> = BTreeMap::new();
-    for (index, state) in context.waits.states.iter().enumerate() {
-        if let ProcState::Free(free) = state
-            && let Some(place) = place(free, is_before_init(context, ProcIndex(index)))
-            && !context.polling.is_stuck(ProcIndex(index))
-        {
-            places.entry(place).or_default().push(ProcIndex(index));
-        }
-    }
+    let places = places(context, |proc| !context.polling.is_stuck(proc));
     if places.is_empty() {
         return Vec::new();
     }
@@ -54,6 +47,34 @@ pub fn find(context: &Context<'_>) -> Vec<Finding> {
         }
     }
     found
+}
+
+/// Ranks that may go on, with what they do, by the places at which they stand.
+fn places(context: &Context<'_>, wanted: impl Fn(ProcIndex) -> bool) -> BTreeMap<Place, Vec<ProcIndex>> {
+    let mut places: BTreeMap<Place, Vec<ProcIndex>> = BTreeMap::new();
+    for (index, state) in context.waits.states.iter().enumerate() {
+        let proc = ProcIndex(index);
+        if let ProcState::Free(free) = state
+            && let Some(place) = place(free, is_before_init(context, proc))
+            && wanted(proc)
+        {
+            places.entry(place).or_default().push(proc);
+        }
+    }
+    places
+}
+
+/// What ranks do that may go on, and for which some of those wait that never can: `rank 0 is outside MPI in solve at a.c:12`.
+/// The first place alone, in words; `None` where nobody waits for such a rank.
+pub fn besides(context: &Context<'_>) -> Option<String> {
+    let waiters = [context.sure, context.possible].map(Waiters::new);
+    let waits = |procs: &[ProcIndex]| {
+        let mut waiting = waiters.iter().flat_map(|waiters| waiters.all(procs));
+        waiting.any(|proc| context.perhaps_stuck(proc))
+    };
+    let places = places(context, |proc| !context.perhaps_stuck(proc));
+    let (place, procs) = places.into_iter().take(4 * SHOWN).find(|(_, procs)| waits(procs))?;
+    Some(format!("{} {}", words::procs(context.job, &procs), does(&place, procs.len()).0))
 }
 
 fn is_before_init(context: &Context<'_>, proc: ProcIndex) -> bool {
@@ -144,41 +165,47 @@ impl<'a> Waiters<'a> {
     }
 }
 
+/// What so many ranks do at a place, after their names.
+fn does(place: &Place, ranks: usize) -> (String, Doing) {
+    let verb = |one: &'static str, many: &'static str| if ranks == 1 { one } else { many };
+    match place {
+        Place::Stopped => (format!("{} stopped by a signal", verb("is", "are")), Doing::Stopped),
+        Place::Lock(spot) => (
+            format!("{} outside MPI and wait{} for another thread{}", verb("is", "are"), verb("s", ""), at(spot)),
+            Doing::Lock,
+        ),
+        Place::Input(spot) => (format!("read{} input{}", verb("s", ""), at(spot)), Doing::Input),
+        Place::Work(spot) => (format!("{} outside MPI{}", verb("is", "are"), at(spot)), Doing::Work),
+        Place::NotStarted(spot) => {
+            let at = at(spot);
+            let there = if at.is_empty() { String::new() } else { format!(" and {}{at}", verb("is", "are")) };
+            (format!("{} not called MPI_Init yet{there}", verb("has", "have")), Doing::NotStarted)
+        }
+        Place::Call(function, spot) => {
+            (format!("{} in {function}{}", verb("is", "are"), after_comma(&at(spot))), Doing::Call)
+        }
+    }
+}
+
 fn finding(context: &Context<'_>, place: &Place, procs: &[ProcIndex], waiting: &[ProcIndex]) -> Finding {
     let job = context.job;
     let who = words::procs(job, procs);
     let verb = |one: &'static str, many: &'static str| if procs.len() == 1 { one } else { many };
-    let (kind, does, doing) = match place {
-        Place::Stopped => {
-            (FindingKind::StuckOutside, format!("{} stopped by a signal", verb("is", "are")), Doing::Stopped)
-        }
-        Place::Lock(spot) => (
-            FindingKind::StuckOutside,
-            format!("{} outside MPI and wait{} for another thread{}", verb("is", "are"), verb("s", ""), at(spot)),
-            Doing::Lock,
-        ),
-        Place::Input(spot) => (FindingKind::SlowRank, format!("read{} input{}", verb("s", ""), at(spot)), Doing::Input),
-        Place::Work(spot) => {
-            (FindingKind::SlowRank, format!("{} outside MPI{}", verb("is", "are"), at(spot)), Doing::Work)
-        }
-        Place::NotStarted(spot) => {
-            let at = at(spot);
-            let there = if at.is_empty() { String::new() } else { format!(" and {}{at}", verb("is", "are")) };
-            (
-                FindingKind::SlowRank,
-                format!("{} not called MPI_Init yet{there}", verb("has", "have")),
-                Doing::NotStarted,
-            )
-        }
-        Place::Call(function, spot) => (
-            FindingKind::SlowRank,
-            format!("{} in {function}, which waits for nobody{}", verb("is", "are"), after_comma(&at(spot))),
-            Doing::Call,
-        ),
+    let (does, doing) = does(place, procs.len());
+    // Whoever looks at its own memory until the others have written to it waits for ever: they may need its library.
+    let accesses = if matches!(place, Place::Work(_)) { one_sided(context, waiting) } else { Vec::new() };
+    let kind = match place {
+        Place::Stopped | Place::Lock(_) => FindingKind::StuckOutside,
+        _ if !accesses.is_empty() => FindingKind::StuckOutside,
+        _ => FindingKind::SlowRank,
     };
     let waits = words::wait(waiting.len());
     // No sign behind a line: terminals and editors take `file:line` where a blank follows.
     let mut summary = format!("{who} {does} while {} {waits} for {}", words::procs(job, waiting), verb("it", "them"));
+    if !accesses.is_empty() {
+        let (functions, them) = (words::list(&accesses, "and"), verb("it", "them"));
+        summary.push_str(&format!(" in {functions}, which may need {them} to call MPI"));
+    }
     let letters = letters(context, place, procs);
     if letters > 0 {
         let (it, does, them) = (verb("it", "they"), verb("does", "do"), verb("it", "them"));
@@ -203,13 +230,27 @@ fn finding(context: &Context<'_>, place: &Place, procs: &[ProcIndex], waiting: &
         summary,
         ranks: context.ranks(procs),
         calls,
-        certain: !matches!(place, Place::Lock(_)),
+        certain: !matches!(place, Place::Lock(_)) && accesses.is_empty(),
         evidence,
         blamed: context.blamed(procs),
         ..Finding::default()
     };
-    advice::give(&mut finding, Change::Rank(doing));
+    advice::give(&mut finding, Change::Rank(if accesses.is_empty() { doing } else { Doing::Target }));
     finding
+}
+
+/// The one-sided functions in which ranks wait for a target to call MPI, each once.
+fn one_sided(context: &Context<'_>, waiting: &[ProcIndex]) -> Vec<String> {
+    let threads = waiting.iter().flat_map(|proc| context.threads(*proc));
+    let needs = |thread: &&Thread<'_>| {
+        let is_one_sided = matches!(thread.wait_kind, WaitKind::Epoch | WaitKind::OneSided);
+        is_one_sided
+            && matches!(&thread.need, Need::Unclear(needs) if needs.iter().any(|need| matches!(need, Need::Proc(_))))
+    };
+    let mut names: Vec<String> = threads.filter(needs).map(|thread| thread.call.c_name().into_owned()).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
 }
 
 /// How many messages of the application lie in front of ranks that stand outside MPI.

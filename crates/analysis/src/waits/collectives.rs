@@ -6,10 +6,11 @@ use super::intercomm;
 use super::point_to_point::NOT_COUNTED;
 use super::posted::{Open, communicators};
 use super::requests::non_blocking;
-use super::{Context, Found, Need, Op, Peer, Posted, ProcState, Thread, peer};
+use super::{Context, Finished, Found, Need, Op, Peer, Posted, ProcState, Thread, peer};
 use crate::job::{CommunicatorId, Job, ProcIndex, Side};
+use crate::matching::Outcome;
 use functions::{Chapter, Reach, WaitKind, small, wait_kind};
-use model::{Call, Process, Remark};
+use model::{Call, OperationStatus, Process, Remark};
 
 /// A place in the list of collective operations in which processes wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -113,6 +114,8 @@ fn members(job: &Job<'_>, collective: &Collective, states: &[ProcState<'_>]) -> 
     // Who is outside MPI in another stage, or none that is known, has come through.
     let is_before_init = |proc: ProcIndex| job.procs[proc.0].process.is_some_and(Process::is_before_init);
     let wanted = |proc: &ProcIndex| match &states[proc.0] {
+        // Who has ended while others are in MPI_Init, which nobody leaves before all have called it, has not come through.
+        ProcState::Finished(Finished::Ended) => !finalize && world(*proc) == own,
         ProcState::Finished(_) => false,
         ProcState::Free(_) if !finalize => is_before_init(*proc) && world(*proc) == own,
         ProcState::Blocked(_) if !finalize => false,
@@ -147,6 +150,18 @@ fn belongs(call: &Call, op: &Op<'_>) -> bool {
     !plain || named || below
 }
 
+/// Whether a call is known to be one of no data: then members need not wait for one another.
+fn moves_nothing(call: &Call) -> bool {
+    ["count", "sendcount", "recvcount"]
+        .into_iter()
+        .any(|name| call.argument(name).is_some_and(|one| one.value == Some(0)))
+}
+
+/// Whether members may have no data for some of the others.
+fn is_of_each_pair(call: &Call) -> bool {
+    matches!(small(&call.c_name()), "MPI_Allgatherv" | "MPI_Alltoallv" | "MPI_Alltoallw" | "MPI_Reduce_scatter")
+}
+
 impl<'a> Context<'a, '_> {
     /// A blocking collective operation: what the library has posted for it says exactly for whom it waits; else who has not
     /// entered it.
@@ -163,8 +178,16 @@ impl<'a> Context<'a, '_> {
             // Only where the library tells blocking collectives from others do all of them belong to this one.
             let exact =
                 posted.iter().all(|op| !non_blocking(op)) || posted.iter().all(|op| op.queue == Posted::Receives);
-            let parts = posted.into_iter().map(|op| self.operation(op)).collect();
-            return Found::joined(parts, if exact { Need::All } else { Need::Unclear });
+            let mut parts: Vec<Found<'a>> = posted.into_iter().map(|op| self.operation(op)).collect();
+            if let ([id], Reach::All, true, false) = (ids, reach, exact, moves_nothing(call) || is_of_each_pair(call)) {
+                parts.iter_mut().for_each(|part| self.of_anybody(*id, part));
+            }
+            let begun = exact.then(|| self.not_begun(ids, &parts)).flatten();
+            let found = Found::joined(parts, if exact { Need::All } else { Need::Unclear });
+            return match begun {
+                Some(id) => Found { need: self.with_meaning(found.need, call, reach, id), ..found },
+                None => found,
+            };
         }
         if call.c_name() == intercomm::FUNCTION {
             let met = self.leaders(call);
@@ -178,13 +201,57 @@ impl<'a> Context<'a, '_> {
                 return self.intercomm(call);
             }
         }
-        let needs: Vec<Need> = ids.iter().map(|id| self.semantics(call, reach, *id)).collect();
+        let outside = matches!(wait_kind(&call.c_name()), WaitKind::Collective(Chapter::Processes, _));
+        let semantics = |id: &CollectiveId| match self.semantics(call, reach, *id) {
+            // All members are there.
+            Need::Nothing if outside => Need::Unknown("it waits for processes outside this job"),
+            need => need,
+        };
+        let needs: Vec<Need> = ids.iter().map(semantics).collect();
         let need = match needs.len() {
             0 => Need::Unknown("it is not known on which communicator it is"),
             1 => needs.into_iter().next().unwrap_or(Need::Nothing),
             _ => Need::Any(needs),
         };
         Found { need, in_flight: Some(NOT_COUNTED), operations: Vec::new() }
+    }
+
+    /// The collective in which a thread stands, where a member that is missing in it owes the thread a part of it: that member has
+    /// not entered it, for nobody leaves without having sent and received its parts.
+    fn not_begun(&self, ids: &[CollectiveId], parts: &[Found<'_>]) -> Option<CollectiveId> {
+        let [id] = ids else { return None };
+        let missing = &self.collectives.get(*id).missing;
+        let owed = |part: &Found<'_>| {
+            let is_alone = |op: &Op<'_>| {
+                let entry = self.matching.at(op.matched_at());
+                op.operation.status == OperationStatus::Pending
+                    && entry.is_none_or(|entry| matches!(entry.outcome, Outcome::Unmatched))
+            };
+            matches!(part.need, Need::Proc(peer) if missing.binary_search(&peer).is_ok())
+                && part.operations.iter().all(is_alone)
+        };
+        parts.iter().any(owed).then_some(*id)
+    }
+
+    /// A part that anybody may send, of a collective that nobody leaves before all have entered it. It comes from a member that
+    /// is there and goes on, or else all that are missing have yet to enter.
+    fn of_anybody(&self, id: CollectiveId, part: &mut Found<'a>) {
+        let collective = self.collectives.get(id);
+        let is_of_any = part.operations.iter().all(|op| op.operation.any_source && op.queue == Posted::Receives);
+        if is_of_any && matches!(part.need, Need::AnyOf(..)) && !collective.missing.is_empty() && collective.whole {
+            let present = collective.present.iter().filter(|proc| **proc != self.proc);
+            part.need = Need::Any(present.map(|proc| Need::Proc(*proc)).chain([Need::Others(id)]).collect());
+        }
+    }
+
+    /// What is posted for a collective that not all have entered, and what its function means: both hold.
+    fn with_meaning(&self, posted: Need, call: &Call, reach: Reach, id: CollectiveId) -> Need {
+        if reach != Reach::All || moves_nothing(call) {
+            return posted;
+        }
+        let both = Need::All(vec![posted.clone(), self.semantics(call, reach, id)]);
+        // Who has no data for a member need not wait for it.
+        if is_of_each_pair(call) { Need::Unclear(vec![posted, both]) } else { both }
     }
 
     /// What a collective waits for by its meaning.

@@ -68,6 +68,15 @@ impl Need {
             _ => None,
         }
     }
+
+    /// Whether all that are missing in a collective must enter it, whatever else is needed.
+    pub fn needs_all_of(&self, id: CollectiveId) -> bool {
+        match self {
+            Self::Others(found) => *found == id,
+            Self::All(needs) => needs.iter().any(|need| need.needs_all_of(id)),
+            _ => false,
+        }
+    }
 }
 
 /// A thread in an MPI function that may wait.
@@ -227,6 +236,7 @@ impl<'a> Context<'a, '_> {
             WaitKind::Probe => self.probe(call),
             WaitKind::Collective(_, reach) => self.collective(call, reach),
             WaitKind::Epoch => self.epoch(call),
+            WaitKind::OneSided => self.access(call),
             WaitKind::Init | WaitKind::Finalize => self.lifecycle(call),
             WaitKind::BufferDetach => self.buffered(),
             WaitKind::Connect => Found::only(Need::Unknown("it waits for processes outside this job")),

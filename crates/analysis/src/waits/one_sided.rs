@@ -21,6 +21,7 @@ impl<'a> Context<'a, '_> {
         if let Some(need) = self.partners(call) {
             return Found { need, in_flight: Some(NOT_COUNTED), operations: Vec::new() };
         }
+        let progress = self.progress(call);
         let found: Vec<Need> = super::posted::communicators(self.process, call)
             .iter()
             .filter_map(|(place, _)| {
@@ -31,7 +32,30 @@ impl<'a> Context<'a, '_> {
         if found.is_empty() {
             return Found::only(Need::Unknown("the members of the window are not known"));
         }
-        Found { need: Need::Any(found), in_flight: Some(NOT_COUNTED), operations: Vec::new() }
+        let others = Need::Any(found);
+        let need = match progress {
+            Some(target) => Need::Unclear(vec![target, others]),
+            None => others,
+        };
+        Found { need, in_flight: Some(NOT_COUNTED), operations: Vec::new() }
+    }
+
+    /// An access to the window of a target. Many end by themselves; for some the target must call MPI.
+    pub(super) fn access(&self, call: &'a Call) -> Found<'a> {
+        let need = self.progress(call).map_or(Need::Nothing, |target| Need::Unclear(vec![Need::Nothing, target]));
+        Found { need, in_flight: Some(NOT_COUNTED), operations: Vec::new() }
+    }
+
+    /// The target that a call names, where it is outside MPI: it makes no progress for others there.
+    fn progress(&self, call: &Call) -> Option<Need> {
+        let named = ["target_rank", "rank"].into_iter().find_map(|name| call.argument(name)?.value);
+        let (place, _) = *super::posted::communicators(self.process, call).first()?;
+        let shared = self.job.communicator(self.proc.0, place)?;
+        let target = self.job.communicators.get(shared.0)?.member(self.other_side(shared), named?)?;
+        match self.moving(Some(target)) {
+            Need::Nothing => None,
+            need => (target != self.proc).then_some(need),
+        }
     }
 
     /// Those for whom MPI_Win_wait waits until they complete their accesses, MPI_Win_start and MPI_Win_complete until they

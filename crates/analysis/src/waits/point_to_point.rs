@@ -155,7 +155,7 @@ impl<'a> Context<'a, '_> {
     }
 
     /// Both sides are there: the data moves while both are in MPI.
-    fn moving(&self, other: Option<ProcIndex>) -> Need {
+    pub(super) fn moving(&self, other: Option<ProcIndex>) -> Need {
         match other {
             Some(other) if !self.inside.get(other.0).copied().unwrap_or(true) => Need::Proc(other),
             _ => Need::Nothing,

@@ -1,7 +1,7 @@
 //! What a thread waits for, in words.
 
 use super::posted::{Op, Posted};
-use super::{Need, Thread, Waits};
+use super::{CollectiveId, Need, Thread, Waits};
 use crate::job::{Job, ProcIndex};
 use crate::words;
 use functions::WaitKind;
@@ -13,6 +13,9 @@ const SHOWN: usize = 3;
 impl Waits<'_> {
     /// What a thread of a process waits for: `rank 1 to send tag 17 on "halo"`. `None` where that is not known.
     pub fn words(&self, job: &Job<'_>, proc: ProcIndex, thread: &Thread<'_>) -> Option<String> {
+        if let Some(id) = thread.collective.filter(|id| thread.need.needs_all_of(*id)) {
+            return self.entering(job, id);
+        }
         if !thread.operations.is_empty() {
             let mut told: Vec<String> = Vec::new();
             for op in &thread.operations {
@@ -30,26 +33,29 @@ impl Waits<'_> {
             let any = thread.wait_kind == WaitKind::WaitAny || matches!(thread.need, Need::Unclear(_));
             return Some(words::list(&told, if any { "or" } else { "and" }));
         }
-        if thread.wait_kind == WaitKind::Epoch {
+        if matches!(thread.wait_kind, WaitKind::Epoch | WaitKind::OneSided) {
             let mut named = Vec::new();
             procs(&thread.need, &mut named);
             let does = match &*thread.call.c_name() {
                 "MPI_Win_wait" => "complete its access to the window",
-                _ => "post the window",
+                "MPI_Win_start" | "MPI_Win_complete" => "post the window",
+                _ => "call MPI",
             };
             return (!named.is_empty()).then(|| format!("{} to {does}", words::procs(job, &named)));
         }
-        if let Some(id) = thread.collective {
-            let collective = self.collectives.get(id);
-            if collective.missing.is_empty() {
-                return None;
-            }
-            let missing = words::procs(job, &collective.missing);
-            let place = collective.communicator.and_then(|id| job.communicators.get(id.0)?.views.first());
-            let on = place.map_or_else(String::new, |view| format!(" on {}", words::communicator(view.communicator)));
-            return Some(format!("{missing} to enter {}{on}", collective.function));
+        self.entering(job, thread.collective?)
+    }
+
+    /// Those that are missing in a collective, and that they are to enter it.
+    fn entering(&self, job: &Job<'_>, id: CollectiveId) -> Option<String> {
+        let collective = self.collectives.get(id);
+        if collective.missing.is_empty() {
+            return None;
         }
-        None
+        let missing = words::procs(job, &collective.missing);
+        let place = collective.communicator.and_then(|id| job.communicators.get(id.0)?.views.first());
+        let on = place.map_or_else(String::new, |view| format!(" on {}", words::communicator(view.communicator)));
+        Some(format!("{missing} to enter {}{on}", collective.function))
     }
 
     /// What the peer of an operation that a thread waits for is to do: `send tag 17 on "halo"`.

@@ -278,7 +278,7 @@ fn an_error_ahead_is_told_before_the_rank_that_computes() {
     let first = &findings[verdict.finding.unwrap()];
     assert_eq!((first.kind, first.certain), (FindingKind::Truncation, true));
     assert!(
-        verdict.headline.starts_with("No deadlock, but ") && verdict.headline.contains(" Now rank 0 is outside MPI")
+        verdict.headline.starts_with("A mistake: ") && verdict.headline.contains(" Besides, rank 0 is outside MPI")
     );
 }
 

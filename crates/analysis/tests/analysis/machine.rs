@@ -52,6 +52,12 @@ pub enum Call {
     Ialltoall {
         comm: usize,
     },
+    /// Asks once whether a message is there, and goes on.
+    Iprobe {
+        comm: usize,
+        from: Option<usize>,
+        tag: Option<i64>,
+    },
     Finalize,
 }
 
@@ -71,6 +77,7 @@ impl Call {
             Self::Bcast { .. } => "MPI_Bcast",
             Self::Reduce { .. } => "MPI_Reduce",
             Self::Ialltoall { .. } => "MPI_Ialltoall",
+            Self::Iprobe { .. } => "MPI_Iprobe",
             Self::Finalize => "MPI_Finalize",
         }
     }
@@ -84,10 +91,11 @@ impl Call {
         }
     }
 
-    /// What it does one after the other, in a job of `size` ranks. Collectives are linear, made of sends and receives.
-    fn steps(&self, me: usize, size: usize) -> Vec<Step> {
+    /// What it does one after the other. Collectives are linear, made of sends and receives.
+    fn steps(&self, me: usize, programs: &Programs) -> Vec<Step> {
         let (tag, internal) = (self.collective_tag(), true);
-        let others = |root: usize| (0..size).filter(move |rank| *rank != root);
+        let others =
+            |comm: usize, root: usize| programs.members[comm].iter().copied().filter(move |rank| *rank != root);
         let send = |comm: usize, to: usize| {
             Step::Post(Post { comm, peer: Some(to), tag: Some(tag), internal, kind: Kind::Eager })
         };
@@ -113,15 +121,22 @@ impl Call {
             Self::Probe { comm, from, tag } => {
                 vec![Step::Probe(Post { comm, peer: from, tag, internal: false, kind: Kind::Receive })]
             }
-            Self::Barrier { comm } if me == 0 => {
-                others(0).map(|from| receive(comm, from)).chain(others(0).map(|to| send(comm, to))).collect()
+            Self::Barrier { comm } => {
+                let root = programs.members[comm][0];
+                match me == root {
+                    true => {
+                        let receives = others(comm, root).map(|from| receive(comm, from));
+                        receives.chain(others(comm, root).map(|to| send(comm, to))).collect()
+                    }
+                    false => vec![send(comm, root), receive(comm, root)],
+                }
             }
-            Self::Barrier { comm } => vec![send(comm, 0), receive(comm, 0)],
-            Self::Bcast { comm, root } if me == root => others(root).map(|to| send(comm, to)).collect(),
+            Self::Bcast { comm, root } if me == root => others(comm, root).map(|to| send(comm, to)).collect(),
             Self::Bcast { comm, root } => vec![receive(comm, root)],
-            Self::Reduce { comm, root } if me == root => others(root).map(|from| receive(comm, from)).collect(),
+            Self::Reduce { comm, root } if me == root => others(comm, root).map(|from| receive(comm, from)).collect(),
             Self::Reduce { comm, root } => vec![send(comm, root)],
             Self::Ialltoall { comm } => vec![Step::Start { comm }],
+            Self::Iprobe { .. } => Vec::new(),
             Self::Finalize => vec![Step::Never],
         }
     }
@@ -205,6 +220,8 @@ pub struct Rank {
     pub requests: Vec<Request>,
     /// How many non-blocking collectives it has started, by communicator.
     pub started: [usize; COMMS],
+    /// How many barriers it has entered, by communicator.
+    entered: [usize; COMMS],
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -242,10 +259,31 @@ impl Rank {
     }
 }
 
-/// What a job runs: the calls of each rank; where they are over, it computes for ever.
-pub type Programs = [Vec<Call>];
+/// What a rank does for ever when its calls are over.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Aside {
+    Computing,
+    Sleeping,
+    /// Outside MPI for the most part, and now and then in a call that asks for a message.
+    Polling,
+    Stopped,
+    /// In a lock of its own threads.
+    Locked,
+    Ended,
+}
 
-pub const COMMS: usize = 2;
+/// What a job runs.
+#[derive(Debug, Clone)]
+pub struct Programs {
+    /// By rank.
+    pub calls: Vec<Vec<Call>>,
+    /// By rank.
+    pub asides: Vec<Aside>,
+    /// The ranks in each communicator, ascending. The first two have all; the last may have fewer.
+    pub members: [Vec<usize>; COMMS],
+}
+
+pub const COMMS: usize = 3;
 
 impl State {
     pub fn new(size: usize) -> Self {
@@ -273,7 +311,7 @@ impl State {
             let mut next = self.clone();
             let moved = match self.ranks[rank].step {
                 Some(_) => next.go_on(programs, rank),
-                None if self.ranks[rank].call < programs[rank].len() => {
+                None if self.ranks[rank].call < programs.calls[rank].len() => {
                     next.enter(programs, rank, 0);
                     true
                 }
@@ -300,8 +338,11 @@ impl State {
 
     /// Enters a step and those after it that do not block.
     fn enter(&mut self, programs: &Programs, rank: usize, step: usize) {
-        let call = &programs[rank][self.ranks[rank].call];
-        let steps = call.steps(rank, self.ranks.len());
+        let call = &programs.calls[rank][self.ranks[rank].call];
+        let steps = call.steps(rank, programs);
+        if let (0, Call::Barrier { comm }) = (step, call) {
+            self.ranks[rank].entered[*comm] += 1;
+        }
         for (at, step) in steps.iter().enumerate().skip(step) {
             self.ranks[rank].step = Some(at);
             match step {
@@ -310,7 +351,7 @@ impl State {
                     self.post(rank, *post, call.function(), false);
                     return;
                 }
-                Step::Start { comm } => self.start(rank, *comm, call.function()),
+                Step::Start { comm } => self.start(rank, *comm, call.function(), &programs.members[*comm]),
                 Step::Wait { .. } | Step::Probe(_) | Step::Never => return,
             }
         }
@@ -324,7 +365,7 @@ impl State {
 
     /// Whether a rank is in a wait for requests that were never made.
     pub fn waits_for_nothing(&self, programs: &Programs) -> bool {
-        self.ranks.iter().zip(programs).any(|(own, program)| match program.get(own.call) {
+        self.ranks.iter().zip(&programs.calls).any(|(own, program)| match program.get(own.call) {
             Some(Call::Wait { requests, .. }) if own.step.is_some() => {
                 requests.iter().all(|request| *request >= own.requests.len())
             }
@@ -334,10 +375,10 @@ impl State {
 
     /// Goes on if what its step waits for has come about.
     fn go_on(&mut self, programs: &Programs, rank: usize) -> bool {
-        let (own, call) = (&self.ranks[rank], &programs[rank][self.ranks[rank].call]);
+        let (own, call) = (&self.ranks[rank], &programs.calls[rank][self.ranks[rank].call]);
         let Some(at) = own.step else { return false };
         let done = |request: &usize| own.is_done(*request);
-        let ready = match &call.steps(rank, self.ranks.len())[at] {
+        let ready = match &call.steps(rank, programs)[at] {
             Step::Post(_) | Step::Start { .. } => true,
             Step::Blocking(_) => own.operations.last().is_some_and(|operation| operation.done),
             Step::Wait { any: false, requests } => requests.iter().all(done),
@@ -379,13 +420,13 @@ impl State {
     }
 
     /// Sends to all others, and receives from them.
-    fn start(&mut self, rank: usize, comm: usize, function: &'static str) {
+    fn start(&mut self, rank: usize, comm: usize, function: &'static str, members: &[usize]) {
         let own = &mut self.ranks[rank];
         let (number, first) = (own.started[comm], own.operations.len());
         own.started[comm] += 1;
         let tag = Some(FIRST_NUMBERED - number as i64);
         for kind in [Kind::Receive, Kind::Eager] {
-            for peer in (0..self.ranks.len()).filter(|peer| *peer != rank) {
+            for peer in members.iter().copied().filter(|peer| *peer != rank) {
                 self.post(rank, Post { comm, peer: Some(peer), tag, internal: true, kind }, function, false);
             }
         }
@@ -415,28 +456,42 @@ impl State {
     }
 
     /// Who never leaves the call that it is in, whatever those outside MPI do: the largest set of ranks in which each waits for
-    /// others of the set. Nothing may be on its way.
+    /// others of the set, or for one that has ended. Nothing may be on its way.
     pub fn stuck(&self, programs: &Programs) -> Vec<bool> {
         assert!(self.flying.is_empty());
         let size = self.ranks.len();
-        let mut free: Vec<bool> = self.ranks.iter().map(|rank| rank.step.is_none()).collect();
+        let outside = |(rank, own): (usize, &Rank)| {
+            let ended = programs.asides[rank] == Aside::Ended && own.call == programs.calls[rank].len();
+            own.step.is_none() && !ended
+        };
+        let mut free: Vec<bool> = self.ranks.iter().enumerate().map(outside).collect();
         loop {
-            let from = |me: usize, peer: Option<usize>| match peer {
+            let from = |me: usize, post: &Post| match post.peer {
                 Some(peer) => free[peer],
-                None => (0..size).any(|rank| rank != me && free[rank]),
+                None => programs.members[post.comm].iter().any(|rank| *rank != me && free[*rank]),
             };
-            let comes = |me: usize, operation: &Operation| operation.done || from(me, operation.post.peer);
+            let comes = |me: usize, operation: &Operation| operation.done || from(me, &operation.post);
             let goes = |me: usize| {
-                let (own, call) = (&self.ranks[me], &programs[me][self.ranks[me].call]);
+                let own = &self.ranks[me];
+                // It has ended.
+                let Some(step) = own.step else { return false };
+                let call = &programs.calls[me][own.call];
                 let request = |request: &usize| own.of(*request).all(|operation| comes(me, operation));
-                match &call.steps(me, size)[own.step.unwrap_or_default()] {
+                // Nobody leaves a barrier before all have entered it.
+                if let Call::Barrier { comm } = call
+                    && programs.members[*comm]
+                        .iter()
+                        .any(|member| self.ranks[*member].entered[*comm] < own.entered[*comm] && !free[*member])
+                {
+                    return false;
+                }
+                match &call.steps(me, programs)[step] {
                     Step::Post(_) | Step::Start { .. } => true,
                     Step::Blocking(_) => own.operations.last().is_some_and(|operation| comes(me, operation)),
                     Step::Wait { any: false, requests } => requests.iter().all(request),
                     Step::Wait { any: true, requests } => requests.is_empty() || requests.iter().any(request),
                     Step::Probe(post) => {
-                        from(me, post.peer)
-                            || self.unexpected.iter().any(|message| message.to == me && message.fits(post))
+                        from(me, post) || self.unexpected.iter().any(|message| message.to == me && message.fits(post))
                     }
                     Step::Never => false,
                 }

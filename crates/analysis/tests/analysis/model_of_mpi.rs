@@ -6,13 +6,13 @@ use analysis::diagnose::{Earlier, Watched, diagnose};
 use model::{Finding, FindingKind, State as Verdict};
 use proptest::prelude::*;
 
-use super::machine::{Call, State};
+use super::machine::{Call, Programs, State};
 use super::programs::programs;
 use super::snapshot::{Seen, snapshot};
 
 /// Runs as the numbers say.
-fn run(programs: &[Vec<Call>], schedule: &[u8]) -> State {
-    let mut state = State::new(programs.len());
+fn run(programs: &Programs, schedule: &[u8]) -> State {
+    let mut state = State::new(programs.calls.len());
     for choice in schedule {
         let mut next = state.next(programs);
         if next.is_empty() {
@@ -24,7 +24,7 @@ fn run(programs: &[Vec<Call>], schedule: &[u8]) -> State {
 }
 
 /// What a diagnosis says for certain: who is in a deadlock or waits for a finished rank, and whether the verdict is that.
-fn told(state: &State, programs: &[Vec<Call>], seen: Seen, twice: bool) -> (Vec<usize>, Verdict, String) {
+fn told(state: &State, programs: &Programs, seen: Seen, twice: bool) -> (Vec<usize>, Verdict, String) {
     let snapshot = snapshot(state, programs, seen);
     let watched = Watched::default();
     let earlier = twice.then_some(Earlier { snapshot: &snapshot, interval_ms: Some(200), watched: &watched });
@@ -34,14 +34,20 @@ fn told(state: &State, programs: &[Vec<Call>], seen: Seen, twice: bool) -> (Vec<
     (ranks, verdict.state, format!("{verdict:?}\n{findings:#?}"))
 }
 
+/// All is known: by the library's counters, or by two looks.
+fn all(counters: bool) -> Seen {
+    Seen { arguments: true, internal: true, counters, numbers: true, fingerprints: !counters, polling: counters }
+}
+
 fn seen() -> impl Strategy<Value = Seen> {
-    (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
-        |(arguments, internal, counters, numbers, fingerprints)| Seen {
+    (any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>(), any::<bool>()).prop_map(
+        |(arguments, internal, counters, numbers, fingerprints, polling)| Seen {
             arguments,
             internal,
             counters,
             numbers,
             fingerprints,
+            polling,
         },
     )
 }
@@ -86,15 +92,15 @@ proptest! {
     fn who_is_stuck_is_told((programs, schedule) in programs(), counters in any::<bool>()) {
         let mut state = run(&programs, &schedule);
         state.settle(&programs);
-        let seen = Seen { arguments: true, internal: true, counters, numbers: true, fingerprints: !counters };
+        let seen = all(counters);
         let (ranks, verdict, text) = told(&state, &programs, seen, !counters);
         let mut stuck = state.stuck(&programs);
         for rank in &ranks {
             prop_assert!(stuck[*rank], "rank {rank} is not stuck\n{text}");
         }
-        // Who is in MPI_Finalize sends nothing more; that alone is no deadlock.
+        // Who is in MPI_Finalize, or has ended, sends nothing more; that alone is no deadlock.
         for (rank, own) in state.ranks.iter().enumerate() {
-            stuck[rank] &= own.step.is_none() || programs[rank][own.call] != Call::Finalize;
+            stuck[rank] &= own.step.is_some() && programs.calls[rank][own.call] != Call::Finalize;
         }
         prop_assert_eq!(stuck.contains(&true), verdict == Verdict::Deadlock, "{:?}\n{}", stuck, text);
     }
@@ -115,7 +121,7 @@ fn who_leaves_out_a_collective_is_stuck() {
             |((programs, schedule), counters)| {
                 let mut state = run(&programs, &schedule);
                 state.settle(&programs);
-                let seen = Seen { arguments: true, internal: true, counters, numbers: true, fingerprints: !counters };
+                let seen = all(counters);
                 let snapshot = snapshot(&state, &programs, seen);
                 let earlier = Earlier { snapshot: &snapshot, interval_ms: Some(200), watched: &Watched::default() };
                 let (findings, _) = diagnose(&snapshot, (!counters).then_some(earlier));

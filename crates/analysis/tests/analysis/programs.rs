@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::machine::{COMMS, Call};
+use super::machine::{Aside, COMMS, Call, Programs};
 
 /// Something that several ranks do together.
 #[derive(Debug, Clone)]
@@ -53,7 +53,8 @@ fn event(size: usize) -> impl Strategy<Value = Event> {
         });
     prop_oneof![
         5 => message,
-        3 => (0..COMMS, 0..5_u8, 0..size, any::<bool>())
+        // Most often on the communicator of those that take part.
+        3 => (prop_oneof![1 => 0..COMMS, 2 => COMMS - 1..COMMS], 0..5_u8, 0..size, any::<bool>())
             .prop_map(|(comm, kind, root, waits)| Event::Collective { comm, kind, root, waits }),
         2 => (0..size, any::<bool>()).prop_map(|(rank, any)| Event::Wait { rank, any }),
     ]
@@ -75,29 +76,42 @@ fn mistake(size: usize) -> impl Strategy<Value = Mistake> {
     ]
 }
 
-fn written(size: usize, events: Vec<Event>, mistakes: Vec<Mistake>, ends: &[bool]) -> Vec<Vec<Call>> {
-    let mut programs: Vec<Vec<Call>> = vec![Vec::new(); size];
+/// Who takes part, of ranks in one communicator with some that stand aside.
+#[derive(Debug, Clone)]
+struct Cast {
+    /// By rank: whether it takes part.
+    parts: Vec<bool>,
+    asides: Vec<Aside>,
+    /// By rank: whether it ends in MPI_Finalize.
+    ends: Vec<bool>,
+}
+
+/// `size` ranks take part; events name them by their places among these.
+fn written(size: usize, events: Vec<Event>, mistakes: Vec<Mistake>, cast: Cast) -> Programs {
+    let part: Vec<usize> = (0..cast.parts.len()).filter(|rank| cast.parts[*rank]).collect();
+    let everybody: Vec<usize> = (0..cast.parts.len()).collect();
+    let mut calls: Vec<Vec<Call>> = vec![Vec::new(); size];
     let mut requests = vec![0_usize; size];
     for event in events {
         match event {
             Event::Message { from, to, comm, tag, sync, isend, irecv, any, probe } => {
                 requests[from] += usize::from(isend);
                 requests[to] += usize::from(irecv);
-                programs[from].push(match isend {
+                calls[from].push(match isend {
                     true => Call::Isend { comm, to, tag, sync },
                     false => Call::Send { comm, to, tag, sync },
                 });
                 let (source, tag) = ((!any.0).then_some(from), (!any.1).then_some(tag));
                 if probe {
-                    programs[to].push(Call::Probe { comm, from: source, tag });
+                    calls[to].push(Call::Probe { comm, from: source, tag });
                 }
-                programs[to].push(match irecv {
+                calls[to].push(match irecv {
                     true => Call::Irecv { comm, from: source, tag },
                     false => Call::Recv { comm, from: source, tag },
                 });
             }
             Event::Collective { comm, kind, root, waits } => {
-                for (program, requests) in programs.iter_mut().zip(&mut requests) {
+                for (program, requests) in calls.iter_mut().zip(&mut requests) {
                     *requests += usize::from(kind > 2);
                     program.push(match kind {
                         0 => Call::Barrier { comm },
@@ -111,7 +125,7 @@ fn written(size: usize, events: Vec<Event>, mistakes: Vec<Mistake>, ends: &[bool
                 }
             }
             Event::Wait { rank, any } => {
-                programs[rank].push(Call::Wait { any, requests: (0..requests[rank]).collect() });
+                calls[rank].push(Call::Wait { any, requests: (0..requests[rank]).collect() });
             }
         }
     }
@@ -120,7 +134,7 @@ fn written(size: usize, events: Vec<Event>, mistakes: Vec<Mistake>, ends: &[bool
         | Mistake::Swap { rank, at }
         | Mistake::Tag { rank, at }
         | Mistake::Other { rank, at, .. }) = mistake;
-        let program = &mut programs[rank];
+        let program = &mut calls[rank];
         if program.is_empty() {
             continue;
         }
@@ -136,23 +150,59 @@ fn written(size: usize, events: Vec<Event>, mistakes: Vec<Mistake>, ends: &[bool
             Mistake::Other { ref call, .. } => program.insert(at, call.clone()),
         }
     }
-    for (program, ends) in programs.iter_mut().zip(ends) {
-        if *ends {
-            program.push(Call::Finalize);
+    let mut programs = Programs {
+        calls: vec![Vec::new(); everybody.len()],
+        asides: cast.asides,
+        members: [everybody.clone(), everybody, part.clone()],
+    };
+    for (rank, calls) in part.iter().zip(calls) {
+        programs.calls[*rank] = calls.into_iter().map(|call| placed(call, &part)).collect();
+        if cast.ends[*rank] {
+            programs.calls[*rank].push(Call::Finalize);
         }
     }
     programs
 }
 
+/// A call of ranks that are named by their places among those that take part.
+fn placed(call: Call, part: &[usize]) -> Call {
+    let any = |from: Option<usize>| from.map(|from| part[from]);
+    match call {
+        Call::Send { comm, to, tag, sync } => Call::Send { comm, to: part[to], tag, sync },
+        Call::Isend { comm, to, tag, sync } => Call::Isend { comm, to: part[to], tag, sync },
+        Call::Recv { comm, from, tag } => Call::Recv { comm, from: any(from), tag },
+        Call::Irecv { comm, from, tag } => Call::Irecv { comm, from: any(from), tag },
+        Call::Probe { comm, from, tag } => Call::Probe { comm, from: any(from), tag },
+        Call::Bcast { comm, root } => Call::Bcast { comm, root: part[root] },
+        Call::Reduce { comm, root } => Call::Reduce { comm, root: part[root] },
+        other => other,
+    }
+}
+
+fn aside() -> impl Strategy<Value = Aside> {
+    use Aside::{Computing, Ended, Locked, Polling, Sleeping, Stopped};
+    prop::sample::select(vec![Computing, Sleeping, Polling, Stopped, Locked, Ended])
+}
+
+/// Of so many that take part, with up to two more ranks.
+fn cast(size: usize) -> impl Strategy<Value = Cast> {
+    let more = prop_oneof![3 => Just(0), 2 => Just(1), 1 => Just(2_usize)];
+    more.prop_flat_map(move |more| {
+        let all = size + more;
+        let parts: Vec<bool> = (0..all).map(|at| at < size).collect();
+        let (asides, ends) = (prop::collection::vec(aside(), all), prop::collection::vec(any::<bool>(), all));
+        (Just(parts).prop_shuffle(), asides, ends).prop_map(|(parts, asides, ends)| Cast { parts, asides, ends })
+    })
+}
+
 /// Programs, and the numbers by which it is chosen what happens next.
-pub fn programs() -> impl Strategy<Value = (Vec<Vec<Call>>, Vec<u8>)> {
+pub fn programs() -> impl Strategy<Value = (Programs, Vec<u8>)> {
     (2..5_usize).prop_flat_map(|size| {
         let events = prop::collection::vec(event(size), 1..6);
         let mistakes = prop::collection::vec(mistake(size), 0..3);
-        let ends = prop::collection::vec(prop::bool::weighted(0.5), size);
         let schedule =
             prop_oneof![prop::collection::vec(any::<u8>(), 0..20), prop::collection::vec(any::<u8>(), 60..61),];
-        (events, mistakes, ends, schedule)
-            .prop_map(move |(events, mistakes, ends, schedule)| (written(size, events, mistakes, &ends), schedule))
+        (events, mistakes, cast(size), schedule)
+            .prop_map(move |(events, mistakes, cast, schedule)| (written(size, events, mistakes, cast), schedule))
     })
 }
