@@ -35,6 +35,8 @@ pub enum Outside {
     Work,
     /// It computes, or looks at its own memory, while others wait in one-sided calls.
     Target,
+    /// It is in one-sided calls that end by themselves.
+    Accesses,
     /// It has not called MPI_Init.
     NotStarted,
     /// It is in an MPI function that waits for nobody.
@@ -224,6 +226,11 @@ fn of_rank(what: Outside, first: &str) -> String {
         Outside::Target => {
             format!(
                 "If {first} waits for what the others write, it has to call MPI meanwhile (MPI_Iprobe, MPI_Win_flush_all)."
+            )
+        }
+        Outside::Accesses => {
+            format!(
+                "If the loop around {first} waits for what another rank writes, let that rank write it before it waits."
             )
         }
         Outside::NotStarted => format!("Look what the rank does before MPI_Init: {first}."),

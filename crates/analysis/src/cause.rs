@@ -57,6 +57,7 @@ fn rank(finding: &Finding, sure: bool, held: &Held<'_>) -> (u8, bool) {
             1
         }
         Kind::OneSidedEpochs => 2,
+        Kind::MissingInCollective if is_polled_for(finding) => 2,
         Kind::MissingInCollective if held.without_collective(finding) => 4,
         Kind::MissingInCollective if holds_a_circle(finding, held.deadlocks) => 2,
         Kind::MissingInCollective if is_where_others_ended(finding, held.ended) => 2,
@@ -69,6 +70,11 @@ fn rank(finding: &Finding, sure: bool, held: &Held<'_>) -> (u8, bool) {
 fn is_of_collectives(finding: &Finding) -> bool {
     let numbered = |call: &RankCall| call.call.requests.iter().any(|request| request.sequence.is_some());
     !finding.calls.is_empty() && finding.calls.iter().all(numbered)
+}
+
+/// Whether some of its ranks poll.
+fn is_polled_for(finding: &Finding) -> bool {
+    finding.calls.iter().any(|one| wait_kind(&one.call.c_name()) == WaitKind::Poll)
 }
 
 /// Whether it is about collective calls in which some of its ranks stand still.
@@ -247,9 +253,10 @@ fn follows(finding: &Finding, held: &HashSet<i64>, waiting: &HashSet<i64>, circl
         // Another circle of which no rank waits in the cause holds by itself.
         FindingKind::Deadlock => !circle && ranks.any(|rank| held.contains(rank)),
         FindingKind::FinishedRank => !circle && self::waiting(finding).all(|rank| held.contains(&rank)),
-        FindingKind::MissingInCollective | FindingKind::UnmatchedSend | FindingKind::UnmatchedReceive => {
-            !finding.ranks.is_empty() && ranks.all(through)
-        }
+        FindingKind::MissingInCollective
+        | FindingKind::UnmatchedSend
+        | FindingKind::UnmatchedReceive
+        | FindingKind::Polling => !finding.ranks.is_empty() && ranks.all(through),
         FindingKind::OneSidedEpochs => !circle && ranks.all(through),
         _ => false,
     }

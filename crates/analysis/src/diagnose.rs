@@ -63,6 +63,7 @@ pub(crate) fn tell(worked: &Worked<'_>, snapshot: &Snapshot, earlier: Option<Ear
     }
     let in_epochs = epochs::find(&context, &findings);
     findings.extend(in_epochs);
+    findings.extend(findings::polled::find(&context));
     findings.extend(findings::polling::find(&context));
     findings.extend(requests::find(&context));
     findings.extend(slow::find(&context));

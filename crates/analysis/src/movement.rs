@@ -14,15 +14,22 @@ pub fn compare(earlier: Earlier<'_>, later: &Snapshot) -> Vec<(RankMovement, See
     for process in &earlier.snapshot.processes {
         before.entry(who(earlier.snapshot, process)).or_insert(process);
     }
+    let asked = later.processes.iter().any(|process| asks_again(process));
     parallel::map(later.processes.len(), |index| {
         let process = &later.processes[index];
         let rank = later.rank_of(process);
         let (state, seen, how) = match before.get(&who(later, process)) {
-            Some(before) => of(before, process, earlier.watched),
+            Some(before) => of(before, process, earlier.watched, asked),
             None => (Motion::Unknown, Seen::Once, vec!["it was not looked at twice".to_owned()]),
         };
         (RankMovement { rank, state, how }, seen)
     })
+}
+
+/// Whether a process is in a one-sided call: waiting for a lock, or for a target, libraries ask again and again.
+fn asks_again(process: &Process) -> bool {
+    let is_one_sided = |call: &Call| matches!(wait_kind(&call.c_name()), WaitKind::Epoch | WaitKind::OneSided);
+    process.calls.iter().any(is_one_sided)
 }
 
 /// A process at both looks: its rank, its number, and the host that it is on.
@@ -32,7 +39,8 @@ fn who<'a>(snapshot: &Snapshot, process: &'a Process) -> Who<'a> {
     (snapshot.rank_of(process), process.pid, process.host.as_deref())
 }
 
-fn of(before: &Process, after: &Process, watched: &Watched) -> (Motion, Seen, Vec<String>) {
+/// `asked`: some process may send messages without going on.
+fn of(before: &Process, after: &Process, watched: &Watched, asked: bool) -> (Motion, Seen, Vec<String>) {
     if before.stage != after.stage {
         return (
             Motion::Moved,
@@ -71,6 +79,10 @@ fn of(before: &Process, after: &Process, watched: &Watched) -> (Motion, Seen, Ve
     if in_poll && polls(before) && polls(after) && !queues && !traffic && same_caller(before, after) {
         how.push("it goes in and out of MPI, and nothing of its messages changed".to_owned());
         return (Motion::Spinning, Seen::Once, how);
+    }
+    if asked && (moving || prints == Some(false)) && !calls && !queues && !traffic && prints.is_some() {
+        how.push("one-sided calls of others may do that while it waits".to_owned());
+        return (Motion::Unknown, Seen::Once, how);
     }
     if calls || moving || prints == Some(false) {
         return (Motion::Moved, Seen::Moved, how);

@@ -36,7 +36,7 @@ impl<T: Target> Session<T> {
         let _request = self.target.budget().request();
         let mut calls = std::mem::take(&mut process.calls);
         let mut handles: HashMap<(i64, bool), Option<u64>> = HashMap::new();
-        let known = calls.iter().any(|call| !call.arguments.is_empty()) || !process.source_calls.is_empty();
+        let known = !calls.is_empty() || !process.source_calls.is_empty();
         if known && let Ok(detected) = self.detected() {
             let form = Form { bytes: detected.installed.handle_bytes(self.target.abi()) };
             let (communicators, windows) = (&process.communicators, &mut process.windows);
@@ -46,6 +46,7 @@ impl<T: Target> Session<T> {
                     resolve(call, communicators, form, Some(reader));
                     resolve_window(call, communicators, form, reader, windows);
                 }
+                windows::add_locked(communicators, reader, windows);
                 for call in source_calls.iter_mut() {
                     call.communicator = communicator_of_source(call, communicators, form, Some(reader));
                     let held = call.request.handle.map(|handle| (handle, call.request.fortran));

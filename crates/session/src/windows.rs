@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use model::handle::{Open, Reference};
-use model::{Communicator, Handle, HandleKind, HandleState, HandleWord, Known, Typed, Window};
+use model::{Common, Communicator, Handle, HandleKind, HandleState, HandleWord, Known, Typed, Window};
 use readers::{Depth, HandleSource};
 
 /// What a diagnosis needs to know of a window; `None` where the value is none.
@@ -37,6 +37,24 @@ pub fn of_handle(handle: &Handle, communicators: &[Communicator], reader: &dyn H
         posted: known(&details.posted, "posted", &mut unknown).cloned().flatten(),
         unknown,
     })
+}
+
+/// So many windows of a process are looked at.
+const MOST: usize = 64;
+
+/// Adds those windows of which the process has locked a part: others may wait for it, wherever it is.
+pub fn add_locked(communicators: &[Communicator], reader: &dyn HandleSource, windows: &mut Common<Vec<Window>>) {
+    for handle in reader.list(HandleKind::Win).handles.into_iter().take(MOST) {
+        let Some(value) = handle.handle.as_deref().and_then(HandleWord::of) else { continue };
+        if windows.iter().any(|known| known.handle == handle.handle) {
+            continue;
+        }
+        let whole = reader.describe(HandleKind::Win, value.0, Depth::Full);
+        let Some(window) = of_handle(&whole, communicators, reader) else { continue };
+        if window.lock_all == Some(true) || window.locks.as_ref().is_some_and(|locks| !locks.is_empty()) {
+            windows.push(window);
+        }
+    }
 }
 
 /// A fact; why it is not known stands in `unknown` under its name.

@@ -57,11 +57,14 @@ fn takes_any(snapshot: &Snapshot) -> bool {
         let mut operations = one.pending_receives.operations.iter();
         operations.any(|one| one.any_source && !one.internal)
     };
-    let partitioned = |call: &model::Call| call.requests.iter().any(|one| one.sort == Some(model::RequestSort::Partitioned));
+    let partitioned =
+        |call: &model::Call| call.requests.iter().any(|one| one.sort == Some(model::RequestSort::Partitioned));
     let given = |call: &model::Call| {
         call.argument("source").is_some_and(|one| one.meaning.as_deref() == Some("MPI_ANY_SOURCE"))
     };
-    snapshot.processes.iter().any(|process| process.communicators.iter().any(posted) || process.calls.iter().any(|call| given(call) || partitioned(call)))
+    snapshot.processes.iter().any(|process| {
+        process.communicators.iter().any(posted) || process.calls.iter().any(|call| given(call) || partitioned(call))
+    })
 }
 
 /// The job with one rank more in MPI_COMM_WORLD. `None` where there are several worlds, a rank was not read, or one more would

@@ -87,6 +87,8 @@ pub fn find(context: &Context<'_>, groups: &Groups<'_>, pending: &[Pending<'_>],
             found[1].extend(missing(context, communicator, group, (groups, &elsewhere, rooted.contains(&group.id))));
         }
     }
+    // Who is missing is likelier wrong than those that wait, the fewer they are the more.
+    found[1].sort_by_key(|finding| finding.ranks.len());
     for kind in &mut found {
         kind.truncate(SHOWN);
     }

@@ -13,6 +13,7 @@ pub mod non_blocking;
 pub mod numbered;
 pub mod odd_rank;
 pub mod planned;
+pub mod polled;
 pub mod polling;
 pub mod recorded;
 pub mod requests;

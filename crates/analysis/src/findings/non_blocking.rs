@@ -24,7 +24,7 @@ const WINDOW: i64 = 1 << 20;
 const SHOWN: usize = 16;
 
 /// Whether a process whose next one has number `next` has begun number `sequence`; `None` where they cannot be compared.
-fn has_begun(next: i64, sequence: i64) -> Option<bool> {
+pub(super) fn has_begun(next: i64, sequence: i64) -> Option<bool> {
     let ahead = next.checked_sub(sequence)?;
     (-WINDOW..WINDOW).contains(&ahead).then_some(ahead > 0)
 }

@@ -12,8 +12,8 @@ use crate::matching::Entry;
 use crate::stuck::{Seen, Stuck};
 use crate::waits::{Free, Need, ProcState, Thread, in_lock, reads_input};
 use crate::words;
-use functions::WaitKind;
-use model::{Finding, FindingKind, OperationStatus, Outside, Process};
+use functions::{WaitKind, wait_kind};
+use model::{Call, Finding, FindingKind, OperationStatus, Outside, Process, Text};
 
 /// How many places at which slow ranks stand are told each by itself.
 const SHOWN: usize = 16;
@@ -27,6 +27,8 @@ enum Place {
     Work(Spot),
     NotStarted(Spot),
     Call(String, Spot),
+    /// Goes in and out of one-sided calls.
+    Accesses(String, Spot),
 }
 
 /// Innermost function, the application's function, its file and line.
@@ -40,7 +42,12 @@ pub fn find(context: &Context<'_>) -> Vec<Finding> {
     }
     let waiters = Waiters::new(context.possible);
     let mut found = Vec::new();
-    for (place, procs) in places.into_iter().take(4 * SHOWN) {
+    for (place, mut procs) in places.into_iter().take(4 * SHOWN) {
+        // Of a few at one place those for whom somebody waits.
+        if procs.len() > 1 && procs.len() <= SHOWN {
+            let all = std::mem::take(&mut procs);
+            procs.extend(all.into_iter().filter(|proc| !waiters.of(context, &[*proc]).is_empty()));
+        }
         let waiting = waiters.of(context, &procs);
         if !waiting.is_empty() && found.len() < SHOWN {
             found.push(finding(context, &place, &procs, &waiting));
@@ -54,10 +61,12 @@ fn places(context: &Context<'_>, wanted: impl Fn(ProcIndex) -> bool) -> BTreeMap
     let mut places: BTreeMap<Place, Vec<ProcIndex>> = BTreeMap::new();
     for (index, state) in context.waits.states.iter().enumerate() {
         let proc = ProcIndex(index);
-        if let ProcState::Free(free) = state
-            && let Some(place) = place(free, is_before_init(context, proc))
-            && wanted(proc)
-        {
+        let place = match state {
+            ProcState::Free(free) => place(free, is_before_init(context, proc)),
+            ProcState::Blocked(threads) => accesses(threads, context.seen.get(index).copied().unwrap_or_default()),
+            _ => None,
+        };
+        if let Some(place) = place.filter(|_| wanted(proc)) {
             places.entry(place).or_default().push(proc);
         }
     }
@@ -90,17 +99,26 @@ fn place(free: &Free<'_>, is_before_init: bool) -> Option<Place> {
         Free::Outside(thread) if reads_input(thread) => Some(Place::Input(spot(thread))),
         Free::Outside(thread) if is_before_init => Some(Place::NotStarted(spot(thread))),
         Free::Outside(thread) => Some(Place::Work(spot(thread))),
-        Free::Polling(call) | Free::Local(call) => Some(Place::Call(
-            call.c_name().into_owned(),
-            (
-                None,
-                call.caller.clone().map(|text| text.to_string()),
-                call.file.clone().map(|text| text.to_string()),
-                call.line,
-            ),
-        )),
+        Free::Polling(call) | Free::Local(call) => Some(Place::Call(call.c_name().into_owned(), spot_of(call))),
         Free::Unknown | Free::NotRead => None,
     }
+}
+
+/// That of a rank in a one-sided call that ends by itself. Where two looks find it there it calls it again and again: it may look
+/// for what another one writes.
+fn accesses(threads: &[Thread<'_>], seen: Seen) -> Option<Place> {
+    let [thread] = threads else { return None };
+    let is_one_sided = matches!(thread.wait_kind, WaitKind::Epoch | WaitKind::OneSided);
+    if !is_one_sided || thread.need != Need::Nothing && seen != Seen::Moved {
+        return None;
+    }
+    let (function, spot) = (thread.call.c_name().into_owned(), spot_of(thread.call));
+    Some(if seen == Seen::Once { Place::Call(function, spot) } else { Place::Accesses(function, spot) })
+}
+
+fn spot_of(call: &Call) -> Spot {
+    let text = |text: &Option<Text>| text.as_ref().map(ToString::to_string);
+    (None, text(&call.caller), text(&call.file), call.line)
 }
 
 /// Who waits for whom, the other way round.
@@ -181,8 +199,16 @@ fn does(place: &Place, ranks: usize) -> (String, Doing) {
             let there = if at.is_empty() { String::new() } else { format!(" and {}{at}", verb("is", "are")) };
             (format!("{} not called MPI_Init yet{there}", verb("has", "have")), Doing::NotStarted)
         }
+        Place::Accesses(function, spot) => {
+            let calls = verb("calls", "call");
+            (format!("{calls} {function} again and again{}", at(spot)), Doing::Accesses)
+        }
         Place::Call(function, spot) => {
-            (format!("{} in {function}{}", verb("is", "are"), after_comma(&at(spot))), Doing::Call)
+            let doing = match wait_kind(function) {
+                WaitKind::Epoch | WaitKind::OneSided => Doing::Accesses,
+                _ => Doing::Call,
+            };
+            (format!("{} in {function}{}", verb("is", "are"), after_comma(&at(spot))), doing)
         }
     }
 }
@@ -255,7 +281,7 @@ fn one_sided(context: &Context<'_>, waiting: &[ProcIndex]) -> Vec<String> {
 
 /// How many messages of the application lie in front of ranks that stand outside MPI.
 fn letters(context: &Context<'_>, place: &Place, procs: &[ProcIndex]) -> usize {
-    if matches!(place, Place::NotStarted(_) | Place::Call(..)) {
+    if matches!(place, Place::NotStarted(_) | Place::Call(..) | Place::Accesses(..)) {
         return 0;
     }
     let of = |proc: &ProcIndex| context.matching.of_proc(*proc).iter();
@@ -265,7 +291,7 @@ fn letters(context: &Context<'_>, place: &Place, procs: &[ProcIndex]) -> usize {
 
 /// A hint at messages that have come no further than the kernel's connections, in front of ranks that stand outside MPI.
 fn in_the_kernel(context: &Context<'_>, place: &Place, procs: &[ProcIndex]) -> Option<String> {
-    if matches!(place, Place::NotStarted(_) | Place::Call(..)) {
+    if matches!(place, Place::NotStarted(_) | Place::Call(..) | Place::Accesses(..)) {
         return None;
     }
     let unread = |proc: &ProcIndex| context.process(*proc)?.tcp.as_ref()?.unread_bytes;

@@ -214,6 +214,17 @@ impl<'a> Found<'a> {
 impl<'a> Context<'a, '_> {
     /// What a loop waits for that calls this function until it finds something.
     fn poll(&self, call: &'a Call) -> Found<'a> {
+        let mut found = self.polled(call);
+        // A loop may ask for several things in turn, a non-blocking collective among them.
+        let numbered = self.open.internal.iter().filter(|op| op.operation.sequence().is_some());
+        let parts: Vec<Need> = numbered.map(|op| self.operation(*op).need).collect();
+        if !parts.is_empty() && call.requests.is_empty() {
+            found.need = Need::Any(vec![found.need, Need::All(parts)]);
+        }
+        found
+    }
+
+    fn polled(&self, call: &'a Call) -> Found<'a> {
         match &*call.c_name() {
             "MPI_Iprobe" | "MPI_Improbe" => self.probe(call),
             "MPI_Test" | "MPI_Testall" => self.wait(call, true),

@@ -14,6 +14,12 @@ enum Epoch {
     Posted,
 }
 
+/// Whether a function waits until accesses to a window are done.
+fn is_of_accesses(call: &Call) -> bool {
+    let name = call.c_name();
+    name.starts_with("MPI_Win_flush") || name.starts_with("MPI_Win_unlock")
+}
+
 impl<'a> Context<'a, '_> {
     /// MPI_Win_wait and its siblings: those must act to whom the epoch is open, where the window keeps that, else somebody of
     /// its communicator. Memory that others write to counts no messages.
@@ -21,7 +27,14 @@ impl<'a> Context<'a, '_> {
         if let Some(need) = self.partners(call) {
             return Found { need, in_flight: Some(NOT_COUNTED), operations: Vec::new() };
         }
-        let progress = self.progress(call);
+        let found = |need| Found { need, in_flight: Some(NOT_COUNTED), operations: Vec::new() };
+        let (holders, progress) = (self.holders(call), self.progress(call));
+        if let Some(holders) = holders {
+            return found(holders);
+        }
+        if is_of_accesses(call) && call.argument("rank").is_some_and(|rank| rank.value.is_some()) {
+            return found(progress.map_or(Need::Nothing, |target| Need::Unclear(vec![Need::Nothing, target])));
+        }
         let found: Vec<Need> = super::posted::communicators(self.process, call)
             .iter()
             .filter_map(|(place, _)| {
@@ -55,6 +68,42 @@ impl<'a> Context<'a, '_> {
         match self.moving(Some(target)) {
             Need::Nothing => None,
             need => (target != self.proc).then_some(need),
+        }
+    }
+
+    /// Those that hold the lock for which MPI_Win_lock waits, as far as their windows tell.
+    fn holders(&self, call: &Call) -> Option<Need> {
+        let window = self.process.windows.iter().find(|known| known.handle.is_some() && known.handle == call.window)?;
+        let target = call.argument("rank").and_then(|rank| rank.value);
+        let is_lock = match &*call.c_name() {
+            "MPI_Win_lock" => target.is_some(),
+            "MPI_Win_lock_all" => true,
+            // Some libraries ask for the lock with the first access only.
+            _ => is_of_accesses(call) && target.is_some(),
+        };
+        let (shared, _) = self.job.by_unique_id(self.proc.0, window.communicator?).filter(|_| is_lock)?;
+        let holds = |proc: &ProcIndex| {
+            let process = self.job.procs.get(proc.0)?.process.filter(|_| *proc != self.proc)?;
+            // Who waits in such a call itself has none yet.
+            let waits = process.calls.iter().any(|call| call.c_name().starts_with("MPI_Win_lock"));
+            let of = |window: &&Window| {
+                let found = window.communicator.and_then(|id| self.job.by_unique_id(proc.0, id));
+                found.is_some_and(|(found, _)| found == shared)
+            };
+            let window = process.windows.iter().find(of).filter(|_| !waits)?;
+            let locks = window.locks.as_deref().unwrap_or_default();
+            let has = target.map_or(!locks.is_empty(), |target| locks.contains(&target));
+            // Those of MPI_Win_lock_all are shared, and most others, too.
+            let shares = window.lock_all == Some(true) && !is_of_accesses(call);
+            (has || shares).then_some(Need::Proc(*proc))
+        };
+        let mut found: Vec<Need> = (0..self.job.procs.len()).map(ProcIndex).filter_map(|proc| holds(&proc)).collect();
+        match found.len() {
+            0 => None,
+            1 if is_of_accesses(call) => Some(Need::Unclear([Need::Nothing].into_iter().chain(found).collect())),
+            1 => found.pop(),
+            // Locks may be shared: then not all of them are waited for.
+            _ => Some(Need::Unclear(found)),
         }
     }
 

@@ -39,6 +39,7 @@ impl Waits<'_> {
             let does = match &*thread.call.c_name() {
                 "MPI_Win_wait" => "complete its access to the window",
                 "MPI_Win_start" | "MPI_Win_complete" => "post the window",
+                "MPI_Win_lock" | "MPI_Win_lock_all" if !matches!(thread.need, Need::Unclear(_)) => "unlock the window",
                 _ => "call MPI",
             };
             return (!named.is_empty()).then(|| format!("{} to {does}", words::procs(job, &named)));

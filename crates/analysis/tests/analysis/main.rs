@@ -7,6 +7,7 @@ mod counted;
 mod doubt;
 mod exceptions;
 mod garbage;
+mod given;
 mod graph;
 mod identity;
 mod initialising;

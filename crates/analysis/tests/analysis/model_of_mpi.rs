@@ -111,6 +111,7 @@ const ROUNDS: usize = 10;
 
 /// Who is told to have left out a collective never goes on, whatever others do; and these are told often enough.
 #[test]
+#[allow(clippy::result_large_err)]
 fn who_leaves_out_a_collective_is_stuck() {
     let (blocking, started) = (Cell::new(0), Cell::new(0));
     let add = |to: &Cell<usize>| to.set(to.get() + 1);

@@ -1,0 +1,165 @@
+//! What ranks give one call of a collective, windows that others have locked, and collectives for which ranks poll.
+
+use analysis::diagnose::diagnose;
+use model::{Argument, FindingKind, HandleWord, Operation, Remark, Snapshot, State, Window};
+
+use super::made::{call, counted, job, of_kind, outside, receive, twice};
+
+/// Lets a rank stand in a collective on MPI_COMM_WORLD with these arguments: numbers, and what they are called.
+fn stand(snapshot: &mut Snapshot, rank: usize, function: &str, numbers: &[(&str, i64)], names: &[(&str, &str)]) {
+    call(snapshot, rank, function, 20);
+    let own = snapshot.processes[rank].calls.last_mut().unwrap();
+    own.communicator = Some(0);
+    own.arguments.extend(numbers.iter().map(|(name, value)| Argument {
+        name: (*name).into(),
+        value: Some(*value),
+        ..Argument::default()
+    }));
+    own.arguments.extend(names.iter().map(|(name, meaning)| Argument {
+        name: (*name).into(),
+        meaning: Some((*meaning).into()),
+        ..Argument::default()
+    }));
+}
+
+/// A part of a collective that a rank waits for.
+fn part(snapshot: &mut Snapshot, rank: usize, from: i64) {
+    receive(snapshot, rank, Some(from), -16);
+    let function = snapshot.processes[rank].calls[0].function.to_string();
+    let posted = snapshot.processes[rank].communicators[0].pending_receives.operations.last_mut().unwrap();
+    posted.internal = true;
+    posted.extra_text = vec![format!("part of a collective: {function} (tag -16)").into()];
+}
+
+/// Ranks 1 and 2 in an MPI_Allreduce that rank 0, which computes, has not entered.
+fn beside(one: &[(&str, &str)], other: &[(&str, &str)], counts: [i64; 2]) -> Snapshot {
+    let mut snapshot = job(3);
+    outside(&mut snapshot, 0, "solve");
+    for (rank, names, count) in [(1, one, counts[0]), (2, other, counts[1])] {
+        stand(&mut snapshot, rank, "MPI_Allreduce", &[("count", count)], names);
+        part(&mut snapshot, rank, 0);
+    }
+    counted(&mut snapshot);
+    snapshot
+}
+
+#[test]
+fn what_does_not_agree_is_told_before_a_rank_that_computes() {
+    let (sum, max) = ([("datatype", "MPI_INT"), ("op", "MPI_SUM")], [("datatype", "MPI_INT"), ("op", "MPI_MAX")]);
+    let double = [("datatype", "MPI_DOUBLE"), ("op", "MPI_SUM")];
+    for (other, counts, kind) in [
+        (max, [1, 1], FindingKind::OperatorMismatch),
+        (sum, [1, 2], FindingKind::CountMismatch),
+        (double, [1, 1], FindingKind::DatatypeMismatch),
+    ] {
+        let (findings, verdict) = diagnose(&beside(&sum, &other, counts), None);
+        let first = &findings[verdict.finding.unwrap()];
+        assert_eq!((first.kind, first.certain, &first.ranks[..]), (kind, true, &[1, 2][..]), "{findings:?}");
+        assert_eq!(verdict.state, State::Waiting);
+        assert!(verdict.headline.starts_with("A mistake: in MPI_Allreduce on MPI_COMM_WORLD "), "{}", verdict.headline);
+        assert!(verdict.headline.contains("Besides, rank 0 is outside MPI in work"), "{}", verdict.headline);
+    }
+    // As many bytes, and nothing that is known.
+    let bytes = [("datatype", "MPI_BYTE"), ("op", "MPI_SUM")];
+    for (other, counts) in [(&sum[..], [1, 1]), (&bytes, [1, 4]), (&[], [1, 7])] {
+        let (findings, _) = diagnose(&beside(&sum, other, counts), None);
+        assert!(findings.iter().all(|one| one.kind == FindingKind::SlowRank), "{findings:?}");
+    }
+}
+
+#[test]
+fn what_is_gathered_is_compared_with_what_the_root_receives() {
+    let mut snapshot = job(2);
+    let numbers = [("sendcount", 1), ("recvcount", 1), ("root", 0)];
+    for rank in 0..2 {
+        snapshot.processes[rank].communicators[0].unique_id = 0;
+        let names = [("sendtype", "MPI_CHAR"), ("recvtype", "MPI_INT")];
+        stand(&mut snapshot, rank, "MPI_Gather", &numbers, &names);
+    }
+    let (findings, _) = twice(&snapshot);
+    let found = of_kind(&findings, FindingKind::DatatypeMismatch);
+    assert_eq!(
+        found[0].summary, "in MPI_Gather on MPI_COMM_WORLD rank 0 receives 1 MPI_INT and rank 1 sends 1 MPI_CHAR",
+        "{findings:?}"
+    );
+}
+
+#[test]
+fn who_all_receive_in_a_gather_are_all_roots() {
+    let mut snapshot = job(3);
+    for (rank, from) in [(0, 1), (1, 2), (2, 0)] {
+        stand(&mut snapshot, rank, "MPI_Gather", &[], &[]);
+        part(&mut snapshot, rank, from);
+    }
+    counted(&mut snapshot);
+    let (findings, verdict) = diagnose(&snapshot, None);
+    let first = &findings[verdict.finding.unwrap()];
+    assert_eq!((first.kind, first.certain), (FindingKind::RootMismatch, true), "{findings:?}");
+    let circle = of_kind(&findings, FindingKind::Deadlock);
+    assert!(circle[0].advice.as_deref().unwrap().starts_with("Compare what each rank gives"), "{circle:?}");
+    // One that sends is a leaf.
+    let mut with_a_leaf = snapshot.clone();
+    with_a_leaf.processes[2].communicators[0].pending_receives.operations.clear();
+    let (findings, _) = diagnose(&with_a_leaf, None);
+    assert!(of_kind(&findings, FindingKind::RootMismatch).is_empty(), "{findings:?}");
+}
+
+#[test]
+fn who_has_locked_a_window_is_named() {
+    let mut snapshot = job(3);
+    call(&mut snapshot, 0, "MPI_Barrier", 30);
+    call(&mut snapshot, 1, "MPI_Recv", 17);
+    receive(&mut snapshot, 1, Some(2), 5);
+    call(&mut snapshot, 2, "MPI_Win_lock", 6);
+    let own = &mut snapshot.processes[2].calls[0];
+    own.window = Some("0x7".to_owned());
+    own.arguments.push(Argument { name: "rank".into(), value: Some(0), ..Argument::default() });
+    for (rank, locks) in [(1, vec![0]), (2, vec![0])] {
+        let window =
+            Window { handle: Some("0x7".to_owned()), communicator: Some(0), locks: Some(locks), ..Window::default() };
+        snapshot.processes[rank].windows = vec![window].into();
+    }
+    let (findings, verdict) = twice(&snapshot);
+    let first = &findings[verdict.finding.unwrap()];
+    assert_eq!((first.kind, first.certain), (FindingKind::OneSidedEpochs, true), "{findings:?}");
+    assert_eq!(first.summary, "rank 2 waits in MPI_Win_lock for rank 1, which can never go on");
+    assert_eq!(first.calls[0].waits_for.as_deref(), Some("rank 1 to unlock the window"));
+}
+
+#[test]
+fn who_has_not_started_a_collective_for_which_others_poll() {
+    let mut snapshot = job(3);
+    for rank in 0..3 {
+        snapshot.processes[rank].communicators[0].next_sequence = Some(if rank == 2 { 37 } else { 38 });
+    }
+    for rank in 0..2 {
+        call(&mut snapshot, rank, "MPI_Iprobe", 21);
+        snapshot.processes[rank].communicators[0].pending_receives.operations.push(Operation {
+            desired_local_rank: Some(2),
+            desired_global_rank: Some(2),
+            desired_tag: Some(-37),
+            internal: true,
+            request: Some(0x99),
+            extra_text: vec![Remark::NumberedCollective(-37)],
+            ..Operation::default()
+        });
+    }
+    snapshot.processes[0].communicators[0].handle = Some(HandleWord(0x44));
+    stand(&mut snapshot, 2, "MPI_Allreduce", &[], &[]);
+    part(&mut snapshot, 2, 0);
+    counted(&mut snapshot);
+    let (findings, verdict) = diagnose(&snapshot, None);
+    let first = &findings[verdict.finding.unwrap()];
+    assert_eq!(
+        (verdict.state, first.kind, &first.ranks[..]),
+        (State::Suspect, FindingKind::MissingInCollective, &[2][..])
+    );
+    assert!(
+        first.summary.starts_with("rank 2 has not started the non-blocking collective on MPI_COMM_WORLD for which")
+    );
+    // Who computes may start it yet.
+    snapshot.processes[2].calls.clear();
+    outside(&mut snapshot, 2, "solve");
+    let (findings, _) = diagnose(&snapshot, None);
+    assert!(of_kind(&findings, FindingKind::MissingInCollective).is_empty(), "{findings:?}");
+}
