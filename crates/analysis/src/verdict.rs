@@ -28,7 +28,9 @@ pub fn of(context: &Context<'_>, findings: &[Finding]) -> Verdict {
         let besides = slow::besides(context).map(|besides| format!(" Besides, {besides}."));
         headline(word, finding) + &besides.unwrap_or_default()
     };
-    let (state, headline, told) = if let Some((place, finding)) = stuck(true) {
+    let (state, headline, told) = if let Some(alone) = worlds_of_one(context) {
+        (State::Suspect, alone, None)
+    } else if let Some((place, finding)) = stuck(true) {
         let (place, finding) = finding_of(cause::of(findings)).unwrap_or((place, finding));
         let word = if finding.certain { "Deadlock: " } else { "Deadlock, perhaps because " };
         (State::Deadlock, deadlock(word, finding), Some(place))
@@ -61,6 +63,25 @@ pub fn of(context: &Context<'_>, findings: &[Finding]) -> Verdict {
         (State::Running, format!("Nobody is stuck as far as can be seen: {}.", places(context).1), None)
     };
     Verdict { state, headline, finding: told, limits, limited_by, ..Verdict::default() }
+}
+
+/// What is wrong where each of several processes of a job is a world of its own, as a launcher of another MPI leaves them.
+fn worlds_of_one(context: &Context<'_>) -> Option<String> {
+    let processes = &context.job.snapshot.processes;
+    let is_alone = |process: &Process| (process.rank, process.world_size) == (Some(0), Some(1));
+    if processes.len() < 2 || !processes.iter().all(|process| is_alone(process)) {
+        return None;
+    }
+    let library = processes.iter().find_map(|process| process.mpi.as_ref());
+    let library = library.map_or_else(
+        || "that of the program".to_owned(),
+        |mpi| [mpi.implementation.as_str(), mpi.version.as_deref().unwrap_or_default()].join(" ").trim().to_owned(),
+    );
+    let count = processes.len();
+    Some(format!(
+        "Each of the {count} processes is a world of its own, rank 0 of 1: what has started them is not the launcher of their \
+         MPI, {library}. Start the job with the mpirun or mpiexec of that MPI."
+    ))
 }
 
 /// All ranks, in words, where all of them stand in MPI_Init.

@@ -113,10 +113,22 @@ fn left_out(context: &Context<'_>, circle: &[&Place<'_>], inside: &HashSet<ProcI
         let missing: Vec<ProcIndex> = place.missing.iter().copied().filter(|proc| inside.contains(proc)).collect();
         let alike = circle.iter().filter(|other| other.function.is_some_and(|other| small(other) == small(function)));
         let stands = alike.flat_map(|other| other.stuck).any(|proc| missing.binary_search(proc).is_ok());
-        !stands && !missing.is_empty() && missing.iter().all(|proc| passed_by(context, *proc, function))
+        // What a destructor calls stands nowhere in the source of those that come to it later.
+        let implicit = destructor(context, place.stuck).is_some();
+        !stands && !implicit && !missing.is_empty() && missing.iter().all(|proc| passed_by(context, *proc, function))
     };
     let found: HashSet<Which> = circle.iter().filter(is).map(|place| place.which).collect();
     if found.len() == circle.len() { HashSet::new() } else { found }
+}
+
+/// The destructor of C++ in which all of these stand.
+fn destructor<'c>(context: &Context<'c>, procs: &[ProcIndex]) -> Option<&'c str> {
+    let mut callers = procs.iter().map(|proc| {
+        let caller = context.threads(*proc).first()?.call.caller.as_deref()?;
+        caller.contains('~').then_some(caller)
+    });
+    let first = callers.next()??;
+    callers.all(|caller| caller == Some(first)).then_some(first)
 }
 
 /// That processes do not come to a collective any more, in a sentence, where their sources tell that.
@@ -217,6 +229,9 @@ fn finding(context: &Context<'_>, circle: &[&Place<'_>]) -> Finding {
         "So it is where ranks call collectives of several communicators in different orders, or leave one out."
             .to_owned(),
     );
+    if let Some(name) = circle.iter().find_map(|place| destructor(context, place.stuck)) {
+        summary.push_str(&format!(" ({name} is a destructor, which an exception calls as well)"));
+    }
     let certain = all.iter().all(|proc| context.stuck_for_certain(*proc));
     if !certain {
         evidence.extend(context.doubts(&all));

@@ -23,7 +23,7 @@ pub(super) struct Near {
 }
 
 /// Of messages that are equal in what is looked for so many are looked at.
-const MAX_LOOKED_AT: usize = 8;
+const MAX_LOOKED_AT: usize = 64;
 
 /// Unmatched messages by what may be equal in them.
 #[derive(Default)]
@@ -184,6 +184,48 @@ fn comes_later<'e>(context: &Context<'e, '_>, receive: &Entry<'_>) -> Option<(Pr
     Some((from, process.later_sends.iter().find(is)?))
 }
 
+/// Receives and messages of one sender that differ in their tags, as many of the one as of the other: which go together, and by
+/// how much all tags differ, where that is one number.
+#[derive(Default)]
+struct Pairs {
+    messages: HashMap<Place, OperationId>,
+    shifts: HashMap<Place, i64>,
+}
+
+impl Pairs {
+    fn new(context: &Context<'_, '_>, index: &Index, receives: &[(Entry<'_>, bool)]) -> Self {
+        type Key = (ProcIndex, CommunicatorId, Option<ProcIndex>);
+        let mut waiting: HashMap<Key, Vec<(i64, Place)>> = HashMap::new();
+        for (receive, _) in receives {
+            if let Some(tag) = wanted_tag(receive) {
+                waiting
+                    .entry((receive.place.proc, receive.communicator, receive.peer))
+                    .or_default()
+                    .push((tag, receive.place));
+            }
+        }
+        let mut pairs = Self::default();
+        for (key, mut wanted) in waiting {
+            let tag = |id: &OperationId| Some((context.matching.entry(*id)?.operation.desired_tag?, *id));
+            let mut sent: Vec<(i64, OperationId)> =
+                index.by_sender.get(&key).into_iter().flatten().filter_map(tag).collect();
+            if wanted.len() < 2 || wanted.len() != sent.len() {
+                continue;
+            }
+            wanted.sort_unstable_by_key(|(tag, _)| *tag);
+            sent.sort_unstable_by_key(|(tag, _)| *tag);
+            let shift = |((wanted, _), (sent, _)): (&(i64, Place), &(i64, OperationId))| wanted.wrapping_sub(*sent);
+            let mut shifts = wanted.iter().zip(&sent).map(shift);
+            let common = shifts.next().filter(|first| shifts.all(|other| other == *first));
+            for ((_, place), (_, id)) in wanted.iter().zip(&sent) {
+                pairs.messages.insert(*place, *id);
+                pairs.shifts.extend(common.map(|shift| (*place, shift)));
+            }
+        }
+        pairs
+    }
+}
+
 /// One near miss, and how many are like it.
 struct Miss<'e> {
     kind: FindingKind,
@@ -192,6 +234,8 @@ struct Miss<'e> {
     certain: bool,
     /// The call of another rank that would send what is waited for, later.
     later: Option<(ProcIndex, &'e Sender)>,
+    /// How much less the tags of all messages are than those that are waited for.
+    shift: Option<i64>,
     /// How many receives miss messages in the same way.
     count: usize,
     /// Receivers and senders of all of them.
@@ -219,8 +263,12 @@ pub(super) fn find(context: &Context<'_, '_>) -> Near {
     let mut asked = Asked::new(context);
     receives.iter().for_each(|(receive, _)| asked.add(receive));
     let index = Index::new(context, &asked);
+    let pairs = Pairs::new(context, &index, &receives);
     for &(ref receive, stuck) in &receives {
         for (kind, id) in index.of(context, receive) {
+            let is_tag = kind == FindingKind::TagMismatch;
+            let id = pairs.messages.get(&receive.place).copied().filter(|_| is_tag).unwrap_or(id);
+            let shift = pairs.shifts.get(&receive.place).copied().filter(|_| is_tag);
             let Some(message) = context.matching.entry(id) else { continue };
             let later = comes_later(context, receive);
             let certain = stuck
@@ -235,12 +283,16 @@ pub(super) fn find(context: &Context<'_, '_>) -> Near {
             let call = process.and_then(|process| process.calls.first());
             let line = call.and_then(|call| Some((call.file.clone()?, call.line?)));
             let names = format!("{}/{}", communicator(context, receive), communicator(context, message));
-            let key = (kind, names, receive.operation.desired_tag, message.operation.desired_tag, line);
+            let tags = match shift {
+                Some(shift) => (Some(shift), None),
+                None => (receive.operation.desired_tag, message.operation.desired_tag),
+            };
+            let key = (kind, names, tags.0, tags.1, line);
             let next = misses.len();
             let miss = *alike.entry(key).or_insert(next);
             if miss == next {
                 let (receive, procs, blame) = (receive.clone(), Vec::new(), Blame::default());
-                misses.push(Miss { kind, receive, message: id, certain, later, count: 0, procs, blame });
+                misses.push(Miss { kind, receive, message: id, certain, later, shift, count: 0, procs, blame });
             }
             if let Some(miss) = misses.get_mut(miss) {
                 miss.count += 1;
@@ -264,6 +316,12 @@ pub(super) fn find(context: &Context<'_, '_>) -> Near {
     Near { findings, told }
 }
 
+/// What a difference of tags may come from, after these words: of 16 bits remain where it is a multiple of 65536.
+fn cut(shift: i64) -> String {
+    let bits = [32, 16, 8].into_iter().find(|bits| shift != 0 && shift % (1_i64 << bits) == 0);
+    bits.map_or_else(String::new, |bits| format!(", as if tags were cut to {bits} bits"))
+}
+
 fn finding(context: &Context<'_, '_>, miss: Miss<'_>) -> Option<Finding> {
     let (receive, message) = (&miss.receive, context.matching.entry(miss.message)?);
     let own = name(context.job, receive.place.proc);
@@ -276,8 +334,18 @@ fn finding(context: &Context<'_, '_>, miss: Miss<'_>) -> Option<Finding> {
         let on = communicator(context, receive);
         summary = format!("{from} {verb} {} on {on}, {own} waits for {}", tag(message), tag(receive));
     }
-    if miss.count > 1 {
-        summary.push_str(&format!(" (and {} like this)", counted(miss.count - 1, "receive")));
+    match miss.shift.filter(|_| miss.count > 1) {
+        Some(shift) => summary.push_str(&format!(
+            " ({} and as many messages: each tag is {} {} than the one that is waited for{})",
+            counted(miss.count, "receive"),
+            shift.unsigned_abs(),
+            if shift < 0 { "more" } else { "less" },
+            cut(shift)
+        )),
+        None if miss.count > 1 => {
+            summary.push_str(&format!(" (and {} like this)", counted(miss.count - 1, "receive")));
+        }
+        None => {}
     }
     let mut finding = Finding { kind: miss.kind, summary, certain: miss.certain, ..Finding::default() };
     finding.evidence.push(where_it_is(context, message));
