@@ -56,6 +56,8 @@ pub enum Change {
     Communicators,
     /// The order of collective operations on several communicators.
     OrderOfCommunicators,
+    /// Whom the ranks in one call of a collective name.
+    Partners,
     /// The counts and datatypes of collective operations.
     Contents,
     /// The order of messages.
@@ -106,6 +108,9 @@ fn words(change: Change, finding: &Finding) -> String {
             return with("Call the collectives of these communicators in one order on all ranks");
         }
         Change::Contents => return with("Give the same count and datatype in all of these calls"),
+        Change::Partners => {
+            return with("Let both ranks name each other in this call, or when the communicator is made");
+        }
         Change::OrderOfMessages => return with("Send and receive these messages in the same order"),
         Change::Unfinished => {
             return format!("Complete every request (MPI_Wait, MPI_Test or one of their kin) before {first}.");

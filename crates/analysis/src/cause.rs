@@ -42,6 +42,9 @@ fn rank(finding: &Finding, sure: bool, held: &Held<'_>) -> (u8, bool) {
                 1
             }
         }
+        Kind::RankMismatch if sure && !finding.certain && is_of_collective_calls(finding) && held.explains(finding) => {
+            1
+        }
         // What else is only possible explains nothing that is certain.
         _ if sure && !finding.certain => 4,
         Kind::CollectiveMismatch | Kind::RootMismatch | Kind::TagMismatch | Kind::CommunicatorMismatch => 0,
@@ -70,6 +73,12 @@ fn rank(finding: &Finding, sure: bool, held: &Held<'_>) -> (u8, bool) {
 fn is_of_collectives(finding: &Finding) -> bool {
     let numbered = |call: &RankCall| call.call.requests.iter().any(|request| request.sequence.is_some());
     !finding.calls.is_empty() && finding.calls.iter().all(numbered)
+}
+
+/// Whether all of its ranks stand in collectives.
+fn is_of_collective_calls(finding: &Finding) -> bool {
+    let is_collective = |one: &RankCall| matches!(wait_kind(&one.call.c_name()), WaitKind::Collective(..));
+    !finding.calls.is_empty() && finding.calls.iter().all(is_collective)
 }
 
 /// Whether some of its ranks poll.

@@ -61,6 +61,7 @@ pub(crate) fn tell(worked: &Worked<'_>, snapshot: &Snapshot, earlier: Option<Ear
             findings.push(one);
         }
     }
+    findings.extend(findings::partners::find(&context));
     let in_epochs = epochs::find(&context, &findings);
     findings.extend(in_epochs);
     findings.extend(findings::polled::find(&context));

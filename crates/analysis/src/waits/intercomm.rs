@@ -14,11 +14,16 @@ impl<'a> Context<'a, '_> {
     /// What the leaders wait for on the communicator that both are in. Open MPI sends and receives there with the tag that was
     /// given, as applications do; MPICH marks its own messages.
     pub(super) fn leaders(&self, call: &'a Call) -> Vec<Found<'a>> {
-        let (Some(leader), Some(tag)) = (given(call, "remote_leader"), given(call, "tag")) else { return Vec::new() };
-        let own = |op: &&Op<'a>| op.operation.desired_tag == Some(tag) && !op.operation.persistent;
+        let (leader, tag) = (given(call, "remote_leader"), given(call, "tag"));
+        let own = |op: &&Op<'a>| {
+            let fits = tag.is_none_or(|tag| op.operation.desired_tag == Some(tag));
+            fits && !op.operation.persistent && (leader.is_some() && tag.is_some() || is_of_leaders(op))
+        };
         let posted = self.open.receives.iter().chain(&self.open.sends).filter(own).chain(&self.open.internal);
-        let with_leader = posted.filter(|op| op.operation.desired_local_rank == Some(leader));
-        with_leader.map(|op| self.operation(*op)).collect()
+        let with_leader = posted.filter(|op| leader.is_none() || op.operation.desired_local_rank == leader);
+        let found: Vec<Found<'a>> = with_leader.map(|op| self.operation(*op)).collect();
+        // Without arguments it is told only where one alone comes into question.
+        if leader.is_some() && tag.is_some() || found.len() == 1 { found } else { Vec::new() }
     }
 
     /// What a member waits for whose whole group is there, and of which nothing is posted: MPICH 5.0's leaders exchange their
@@ -58,6 +63,13 @@ fn remote_leader(context: &Context<'_, '_>, proc: ProcIndex, process: &Process, 
     let shared = context.job.communicators.get(context.job.communicator(proc.0, place)?.0)?;
     let Peer::Rank(rank) = peer(process, call.argument("remote_leader")) else { return None };
     shared.member(shared.view(proc).map_or(Side::First, |view| shared.peers(view.side)), rank)
+}
+
+/// Whether an operation looks like what leaders exchange first in Open MPI: the sizes of their groups
+/// (ompi/mpi/c/intercomm_create.c of v4.1.4).
+fn is_of_leaders(op: &Op<'_>) -> bool {
+    let operation = op.operation;
+    (operation.count, operation.datatype.as_deref()) == (Some(1), Some("MPI_INT")) && !operation.any_source
 }
 
 fn given(call: &Call, name: &str) -> Option<i64> {

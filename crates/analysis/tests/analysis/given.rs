@@ -163,3 +163,121 @@ fn who_has_not_started_a_collective_for_which_others_poll() {
     let (findings, _) = diagnose(&snapshot, None);
     assert!(of_kind(&findings, FindingKind::MissingInCollective).is_empty(), "{findings:?}");
 }
+
+/// Three ranks in a neighbourhood collective, each of which receives from the next one.
+fn neighbours() -> Snapshot {
+    let mut snapshot = job(3);
+    for rank in 0..3 {
+        stand(&mut snapshot, rank, "MPI_Neighbor_allgather", &[], &[]);
+        part(&mut snapshot, rank, (rank as i64 + 1) % 3);
+    }
+    counted(&mut snapshot);
+    snapshot
+}
+
+#[test]
+fn neighbours_that_do_not_name_each_other_are_told() {
+    let (findings, verdict) = diagnose(&neighbours(), None);
+    let first = &findings[verdict.finding.unwrap()];
+    assert_eq!((first.kind, first.certain, &first.ranks[..]), (FindingKind::RankMismatch, false, &[0, 1, 2][..]));
+    assert_eq!(
+        first.summary,
+        "in MPI_Neighbor_allgather on MPI_COMM_WORLD rank 0 receives from rank 1, which is in the same call, sends it \
+         nothing and waits for rank 2 (and 2 ranks like this)"
+    );
+    assert!(
+        verdict.headline.starts_with("Deadlock, perhaps because in MPI_Neighbor_allgather"),
+        "{}",
+        verdict.headline
+    );
+}
+
+#[test]
+fn leaders_that_do_not_name_each_other_are_told_without_arguments() {
+    let mut snapshot = job(3);
+    for (rank, from) in [(0, 2), (2, 1)] {
+        call(&mut snapshot, rank, "MPI_Intercomm_create", 8);
+        receive(&mut snapshot, rank, Some(from), 99);
+        let posted = snapshot.processes[rank].communicators[0].pending_receives.operations.last_mut().unwrap();
+        (posted.count, posted.datatype) = (Some(1), Some("MPI_INT".into()));
+    }
+    call(&mut snapshot, 1, "MPI_Intercomm_create", 8);
+    receive(&mut snapshot, 1, Some(0), -17);
+    let posted = snapshot.processes[1].communicators[0].pending_receives.operations.last_mut().unwrap();
+    posted.internal = true;
+    posted.extra_text = vec!["part of a collective: MPI_Bcast (tag -17)".into()];
+    counted(&mut snapshot);
+    let (findings, verdict) = diagnose(&snapshot, None);
+    let first = &findings[verdict.finding.unwrap()];
+    assert_eq!((verdict.state, first.kind), (State::Deadlock, FindingKind::RankMismatch), "{findings:?}");
+    assert_eq!(
+        first.summary,
+        "in MPI_Intercomm_create rank 0 waits for rank 2, which names another leader: it waits for rank 1"
+    );
+    // With a second receive it is not known which one is the leader's.
+    receive(&mut snapshot, 0, Some(1), 7);
+    let posted = snapshot.processes[0].communicators[0].pending_receives.operations.last_mut().unwrap();
+    (posted.count, posted.datatype) = (Some(1), Some("MPI_INT".into()));
+    let (findings, _) = diagnose(&snapshot, None);
+    assert!(findings.iter().all(|one| !one.certain), "{findings:?}");
+}
+
+#[test]
+fn tags_that_differ_by_one_number_are_told_once() {
+    let mut snapshot = job(2);
+    call(&mut snapshot, 0, "MPI_Waitall", 37);
+    call(&mut snapshot, 1, "MPI_Recv", 40);
+    for number in 0..3 {
+        receive(&mut snapshot, 0, Some(1), 65_536 + number);
+        let request =
+            snapshot.processes[0].communicators[0].pending_receives.operations.last().unwrap().request.unwrap();
+        snapshot.processes[0].calls[0].requests.push(model::CallRequest {
+            index: number,
+            handle: Some(HandleWord(request)),
+            state: model::RequestState::Open,
+            ..model::CallRequest::default()
+        });
+    }
+    // In another order.
+    for tag in [2, 0, 1] {
+        super::made::send(&mut snapshot, 1, 0, tag, true);
+        snapshot.processes[1].communicators[0].pending_sends.operations.clear();
+    }
+    receive(&mut snapshot, 1, Some(0), 3);
+    counted(&mut snapshot);
+    snapshot.processes[1].communicators[0].traffic[0].sent = Some(3);
+    snapshot.processes[0].communicators[0].traffic[1].arrived = Some(3);
+    let (findings, _) = diagnose(&snapshot, None);
+    let found = of_kind(&findings, FindingKind::TagMismatch);
+    assert_eq!(found.len(), 1, "{findings:?}");
+    assert_eq!(
+        found[0].summary,
+        "rank 1 sent tag 0 on MPI_COMM_WORLD, rank 0 waits for tag 65536 (3 receives and as many messages: each tag is \
+         65536 less than the one that is waited for, as if tags were cut to 16 bits)"
+    );
+}
+
+#[test]
+fn worlds_of_one_process_have_another_launcher() {
+    let mut snapshot = job(3);
+    for process in &mut snapshot.processes {
+        (process.rank, process.world_size) = (Some(0), Some(1));
+        process.mpi = Some(
+            model::Mpi {
+                implementation: "MPICH".to_owned(),
+                version: Some("4.0.2".to_owned()),
+                ..model::Mpi::default()
+            }
+            .into(),
+        );
+    }
+    let (_, verdict) = diagnose(&snapshot, None);
+    assert!(
+        verdict.headline.starts_with("Each of the 3 processes is a world of its own")
+            && verdict.headline.contains("MPICH 4.0.2"),
+        "{}",
+        verdict.headline
+    );
+    snapshot.processes.truncate(1);
+    assert!(!diagnose(&snapshot, None).1.headline.contains("a world of its own"));
+}
