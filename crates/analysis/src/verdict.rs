@@ -69,7 +69,13 @@ pub fn of(context: &Context<'_>, findings: &[Finding]) -> Verdict {
 fn worlds_of_one(context: &Context<'_>) -> Option<String> {
     let processes = &context.job.snapshot.processes;
     let is_alone = |process: &Process| (process.rank, process.world_size) == (Some(0), Some(1));
-    if processes.len() < 2 || !processes.iter().all(|process| is_alone(process)) {
+    // Worlds of one that have spawned another, or have met, are meant.
+    let meets = |process: &Process| process.communicators.iter().any(|one| one.remote_group.is_some());
+    let job = context.job.snapshot;
+    if processes.len() < 2
+        || !job.worlds.is_empty()
+        || !processes.iter().all(|process| is_alone(process) && !meets(process))
+    {
         return None;
     }
     let library = processes.iter().find_map(|process| process.mpi.as_ref());

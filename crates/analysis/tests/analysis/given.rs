@@ -278,6 +278,11 @@ fn worlds_of_one_process_have_another_launcher() {
         "{}",
         verdict.headline
     );
+    // One that has spawned another, and one alone.
+    let mut spawned = snapshot.clone();
+    spawned.processes[0].communicators[0].remote_group = Some([Some(1)].into());
     snapshot.processes.truncate(1);
-    assert!(!diagnose(&snapshot, None).1.headline.contains("a world of its own"));
+    for other in [spawned, snapshot] {
+        assert!(!diagnose(&other, None).1.headline.contains("a world of its own"));
+    }
 }
