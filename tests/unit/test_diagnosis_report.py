@@ -158,6 +158,21 @@ def test_ranks_at_one_place_are_one_line() -> None:
     assert "  rank 4            outside MPI  compute at halo.c:9\n" in text
 
 
+def test_a_line_of_several_ranks_has_the_arguments_of_all() -> None:
+    def gathers(rank: int, root: Any) -> Any:
+        arguments = [{"name": "root", "value": root}, {"name": "comm", "value": 7, "meaning": "MPI_COMM_WORLD"}]
+        return call(rank, None, 42, "MPI_Gather", arguments=arguments)
+
+    def text(*roots: Any) -> str:
+        calls = [gathers(rank, root) for rank, root in enumerate(roots)]
+        return shown(diagnosed(finding("root mismatch", calls=calls), processes=len(roots)))
+
+    assert "ranks 0-2  MPI_Gather(root 1, comm MPI_COMM_WORLD)" in text(1, 1, 1)
+    assert "ranks 0-2  MPI_Gather(root 0/1/2, comm MPI_COMM_WORLD)" in text(0, 1, 2)
+    assert "ranks 0-3  MPI_Gather(root ..., comm MPI_COMM_WORLD)" in text(0, 1, 2, 3)
+    assert "ranks 0,1  MPI_Gather(root ?, comm MPI_COMM_WORLD)" in text(0, None)
+
+
 def test_ranks_whose_requests_other_calls_started_are_lines_of_their_own() -> None:
     def waiting(rank: int, line: int, index: int) -> Any:
         by = {"function": "MPI_Igather", "file": "halo.c", "line": line, "request": f"reqs[{index}]", "certain": True}

@@ -133,16 +133,38 @@ def _grouped(calls: Iterable[Mapping[str, Any]], *, by_place: bool) -> List[Tupl
 
     ``by_place``: also where they wait for different things, which is not told then.
     """
-    found: Dict[Tuple[Any, ...], Tuple[Mapping[str, Any], List[int]]] = {}
+    found: Dict[Tuple[Any, ...], List[Mapping[str, Any]]] = {}
     for call in calls:
-        rank = call.get("rank")
         # Without a rank each is one of its own.
-        key = (len(found),) if rank is None else (*_key(call)[2 if by_place else 1 :], *starting_places(call))
-        first, ranks = found.setdefault(key, (call, []))
-        ranks.extend([] if rank is None else [rank])
-        if first.get("waits_for") != call.get("waits_for"):
-            found[key] = ({**first, "waits_for": None}, ranks)
-    return list(found.values())
+        place = (*_key(call)[2 if by_place else 1 :], *starting_places(call))
+        found.setdefault((len(found),) if call.get("rank") is None else place, []).append(call)
+    return [
+        (_as_one(alike), [call["rank"] for call in alike if call.get("rank") is not None]) for alike in found.values()
+    ]
+
+
+#: So many values of one argument are told of ranks in one line.
+_MOST_VALUES = 3
+
+
+def _as_one(calls: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+    """Calls that are told in one line: what all of them wait for, and the values of their arguments."""
+    first = calls[0]
+    alike = all(call.get("waits_for") == first.get("waits_for") for call in calls)
+    given = [_arguments(call) for call in calls]
+    arguments = []
+    for name in given[0]:
+        values = list(dict.fromkeys(one.get(name) for one in given))
+        known = [str(value) for value in values if value is not None]
+        told = "..." if len(values) > _MOST_VALUES else "/".join(known) if len(known) == len(values) else None
+        arguments.append({"name": name, "meaning": told})
+    return {**first, "waits_for": first.get("waits_for") if alike else None, "arguments": arguments}
+
+
+def _arguments(call: Mapping[str, Any]) -> Dict[str, Any]:
+    """What each argument is called, or else its value."""
+    given = call.get("arguments") or []
+    return {one.get("name"): one.get("value") if one.get("meaning") is None else one["meaning"] for one in given}
 
 
 def _row(call: Mapping[str, Any], who: Sequence[int], snapshot: Snapshot, options: Options) -> Row:
