@@ -81,9 +81,13 @@ fn is_of_collective_calls(finding: &Finding) -> bool {
     !finding.calls.is_empty() && finding.calls.iter().all(is_collective)
 }
 
-/// Whether some of its ranks poll.
+/// Whether ranks poll for those that it names.
 fn is_polled_for(finding: &Finding) -> bool {
-    finding.calls.iter().any(|one| wait_kind(&one.call.c_name()) == WaitKind::Poll)
+    let polls = |one: &RankCall| {
+        let is_other = one.rank.is_some_and(|rank| !finding.ranks.contains(&rank));
+        is_other && wait_kind(&one.call.c_name()) == WaitKind::Poll
+    };
+    finding.kind == FindingKind::MissingInCollective && finding.calls.iter().any(polls)
 }
 
 /// Whether it is about collective calls in which some of its ranks stand still.
@@ -233,12 +237,12 @@ pub fn follow(context: &Context<'_>, findings: &mut [Finding]) {
     let mut others: Vec<i64> =
         waiting.iter().copied().filter(|rank| !held.contains(rank) && !about.contains(rank)).collect();
     others.sort_unstable();
-    let circle = cause.kind == FindingKind::Deadlock;
+    let (circle, polled) = (cause.kind == FindingKind::Deadlock, is_polled_for(cause));
     for (place, finding) in findings.iter_mut().enumerate() {
         if place == at {
             finding.waiting = std::mem::take(&mut others);
         } else {
-            finding.consequence = follows(finding, &held, &waiting, circle);
+            finding.consequence = follows(finding, &held, &waiting, (circle, polled));
         }
     }
 }
@@ -253,8 +257,9 @@ fn held(cause: &Finding) -> HashSet<i64> {
     }
 }
 
-/// Whether a finding follows from a cause that holds some ranks, for which others wait.
-fn follows(finding: &Finding, held: &HashSet<i64>, waiting: &HashSet<i64>, circle: bool) -> bool {
+/// Whether a finding follows from a cause that holds some ranks, for which others wait. `circle`: they wait for one another;
+/// `polled`: others poll for what they have not started.
+fn follows(finding: &Finding, held: &HashSet<i64>, waiting: &HashSet<i64>, (circle, polled): (bool, bool)) -> bool {
     let mut ranks = finding.ranks.iter();
     let through = |rank: &i64| held.contains(rank) || waiting.contains(rank);
     match finding.kind {
@@ -262,10 +267,10 @@ fn follows(finding: &Finding, held: &HashSet<i64>, waiting: &HashSet<i64>, circl
         // Another circle of which no rank waits in the cause holds by itself.
         FindingKind::Deadlock => !circle && ranks.any(|rank| held.contains(rank)),
         FindingKind::FinishedRank => !circle && self::waiting(finding).all(|rank| held.contains(&rank)),
-        FindingKind::MissingInCollective
-        | FindingKind::UnmatchedSend
-        | FindingKind::UnmatchedReceive
-        | FindingKind::Polling => !finding.ranks.is_empty() && ranks.all(through),
+        FindingKind::Polling => polled && ranks.all(through),
+        FindingKind::MissingInCollective | FindingKind::UnmatchedSend | FindingKind::UnmatchedReceive => {
+            !finding.ranks.is_empty() && ranks.all(through)
+        }
         FindingKind::OneSidedEpochs => !circle && ranks.all(through),
         _ => false,
     }

@@ -178,11 +178,14 @@ impl<'a> Context<'a, '_> {
             // Only where the library tells blocking collectives from others do all of them belong to this one.
             let exact =
                 posted.iter().all(|op| !non_blocking(op)) || posted.iter().all(|op| op.queue == Posted::Receives);
+            // What may be of a non-blocking collective says nothing of this one.
+            let is_own = posted.iter().all(|op| !non_blocking(op));
             let mut parts: Vec<Found<'a>> = posted.into_iter().map(|op| self.operation(op)).collect();
-            if let ([id], Reach::All, true, false) = (ids, reach, exact, moves_nothing(call) || is_of_each_pair(call)) {
+            if let ([id], Reach::All, true, false) = (ids, reach, is_own, moves_nothing(call) || is_of_each_pair(call))
+            {
                 parts.iter_mut().for_each(|part| self.of_anybody(*id, part));
             }
-            let begun = exact.then(|| self.not_begun(ids, &parts)).flatten();
+            let begun = is_own.then(|| self.not_begun(ids, &parts)).flatten();
             let found = Found::joined(parts, if exact { Need::All } else { Need::Unclear });
             return match begun {
                 Some(id) => Found { need: self.with_meaning(found.need, call, reach, id), ..found },

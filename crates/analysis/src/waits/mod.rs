@@ -25,6 +25,8 @@ pub use traffic::Traffic;
 
 use std::collections::BTreeMap;
 
+use hashbrown::HashSet;
+
 use functions::WaitKind;
 
 use super::job::{CommunicatorId, Job, ProcIndex, Side};
@@ -114,6 +116,8 @@ pub struct Waits<'a> {
     pub polling: BTreeMap<ProcIndex, Thread<'a>>,
     /// The collective operations in which processes stand.
     pub collectives: Collectives,
+    /// Those of them in which somebody waits for all that are missing.
+    pub unentered: HashSet<CollectiveId>,
     /// What is on its way.
     pub traffic: Traffic,
 }
@@ -166,7 +170,13 @@ impl<'a> Waits<'a> {
                 _ => {}
             }
         }
-        Self { states, polling, collectives, traffic }
+        let threads = states.iter().flat_map(|state| match state {
+            ProcState::Blocked(threads) => threads.as_slice(),
+            _ => &[],
+        });
+        let unentered = threads.filter_map(|thread| thread.collective.filter(|id| thread.need.needs_all_of(*id)));
+        let unentered = unentered.collect();
+        Self { states, polling, collectives, unentered, traffic }
     }
 }
 

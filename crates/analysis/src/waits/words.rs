@@ -13,7 +13,7 @@ const SHOWN: usize = 3;
 impl Waits<'_> {
     /// What a thread of a process waits for: `rank 1 to send tag 17 on "halo"`. `None` where that is not known.
     pub fn words(&self, job: &Job<'_>, proc: ProcIndex, thread: &Thread<'_>) -> Option<String> {
-        if let Some(id) = thread.collective.filter(|id| thread.need.needs_all_of(*id)) {
+        if let Some(id) = thread.collective.filter(|id| self.unentered.contains(id)) {
             return self.entering(job, id);
         }
         if !thread.operations.is_empty() {
