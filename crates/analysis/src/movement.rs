@@ -28,8 +28,7 @@ pub fn compare(earlier: Earlier<'_>, later: &Snapshot) -> Vec<(RankMovement, See
 
 /// Whether a process is in a one-sided call: waiting for a lock, or for a target, libraries ask again and again.
 fn asks_again(process: &Process) -> bool {
-    let is_one_sided = |call: &Call| matches!(wait_kind(&call.c_name()), WaitKind::Epoch | WaitKind::OneSided);
-    process.calls.iter().any(is_one_sided)
+    process.calls.iter().any(|call| wait_kind(&call.c_name()).is_one_sided())
 }
 
 /// A process at both looks: its rank, its number, and the host that it is on.

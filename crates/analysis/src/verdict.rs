@@ -9,7 +9,7 @@ use super::waits::{Free, Need, ProcState};
 use super::words;
 use super::{blame, cause};
 use functions::WaitKind;
-use model::{Finding, FindingKind, Limit, LimitKind, Process, State, Verdict};
+use model::{Finding, FindingKind, Limit, LimitKind, Process, Snapshot, State, Verdict};
 
 /// So many process ids are told, to be typed.
 const MOST_PIDS: usize = 16;
@@ -67,13 +67,12 @@ pub fn of(context: &Context<'_>, findings: &[Finding]) -> Verdict {
 
 /// What is wrong where each of several processes of a job is a world of its own, as a launcher of another MPI leaves them.
 fn worlds_of_one(context: &Context<'_>) -> Option<String> {
-    let processes = &context.job.snapshot.processes;
+    let Snapshot { processes, worlds, .. } = context.job.snapshot;
     let is_alone = |process: &Process| (process.rank, process.world_size) == (Some(0), Some(1));
     // Worlds of one that have spawned another, or have met, are meant.
     let meets = |process: &Process| process.communicators.iter().any(|one| one.remote_group.is_some());
-    let job = context.job.snapshot;
     if processes.len() < 2
-        || !job.worlds.is_empty()
+        || !worlds.is_empty()
         || !processes.iter().all(|process| is_alone(process) && !meets(process))
     {
         return None;

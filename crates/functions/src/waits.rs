@@ -60,6 +60,13 @@ pub enum WaitKind {
     Unknown,
 }
 
+impl WaitKind {
+    /// Whether it is about a window: an access, or an epoch of accesses.
+    pub fn is_one_sided(self) -> bool {
+        matches!(self, Self::Epoch | Self::OneSided)
+    }
+}
+
 /// The chapter of the standard that a collective function is from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Chapter {

@@ -235,7 +235,7 @@ impl<'a> Edges<'a, '_> {
 
     fn peer(&self, op: &Op<'_>) -> Option<ProcIndex> {
         let operation = op.operation;
-        if let Some(rank) = operation.actual_global_rank.or(operation.desired_global_rank) {
+        if let Some(rank) = op.global_rank() {
             return self.job.proc(rank);
         }
         let local = operation.actual_local_rank.or(operation.desired_local_rank)?;

@@ -45,12 +45,10 @@ const MOST: usize = 64;
 /// Adds those windows of which the process has locked a part: others may wait for it, wherever it is.
 pub fn add_locked(communicators: &[Communicator], reader: &dyn HandleSource, windows: &mut Common<Vec<Window>>) {
     for handle in reader.list(HandleKind::Win).handles.into_iter().take(MOST) {
-        let Some(value) = handle.handle.as_deref().and_then(HandleWord::of) else { continue };
         if windows.iter().any(|known| known.handle == handle.handle) {
             continue;
         }
-        let whole = reader.describe(HandleKind::Win, value.0, Depth::Full);
-        let Some(window) = of_handle(&whole, communicators, reader) else { continue };
+        let Some(window) = of_handle(&handle, communicators, reader) else { continue };
         if window.lock_all == Some(true) || window.locks.as_ref().is_some_and(|locks| !locks.is_empty()) {
             windows.push(window);
         }

@@ -10,7 +10,7 @@ from .diagnosis_options import FURTHER, ROWS, Options, Write, cut, ranks_named, 
 from .diagnosis_places import process_of, write_others, write_waiting
 from .diagnosis_rows import Row, write_rows
 from .exceptions import write_exceptions
-from .places import call_text, where
+from .places import call_text, told_value, where
 from .started import started, started_lines, starting_places
 from .words import clean, counted, wrapped
 
@@ -162,9 +162,7 @@ def _as_one(calls: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
 
 
 def _arguments(call: Mapping[str, Any]) -> Dict[str, Any]:
-    """What each argument is called, or else its value."""
-    given = call.get("arguments") or []
-    return {one.get("name"): one.get("value") if one.get("meaning") is None else one["meaning"] for one in given}
+    return {one.get("name"): told_value(one) for one in call.get("arguments") or []}
 
 
 def _row(call: Mapping[str, Any], who: Sequence[int], snapshot: Snapshot, options: Options) -> Row:

@@ -37,14 +37,19 @@ def call_text(call: Mapping[str, Any], process: Optional[Process] = None) -> str
     for argument in call.get("arguments") or []:
         name = str(argument.get("name") or "")
         if name in _TELLING:
-            value = argument.get("meaning")
-            value = argument.get("value") if value is None else value
+            value = told_value(argument)
             if value is None and name == "comm" and process is not None:
                 # What the library has posted tells it, where the arguments do not.
                 value = communicator_name(communicator_names(process), argument, call) or None
             parts.append(f"{name} {'?' if value is None else value}")
     function = str(call.get("function") or "")
     return clean(f"{function}({', '.join(parts)})" if parts else function)
+
+
+def told_value(argument: Mapping[str, Any]) -> Any:
+    """What an argument is called, or else its value."""
+    meaning = argument.get("meaning")
+    return argument.get("value") if meaning is None else meaning
 
 
 def where(call: Mapping[str, Any], *, full: bool = False) -> str:

@@ -9,7 +9,7 @@ use super::non_blocking::{Pending, have};
 use crate::advice::{self, Change};
 use crate::graph;
 use crate::job::{CommunicatorId, ProcIndex};
-use crate::waits::CollectiveId;
+use crate::waits::{CollectiveId, INTERCOMM_CREATE};
 use crate::words;
 use functions::small;
 use model::{Finding, FindingKind};
@@ -147,7 +147,7 @@ pub fn passed_by(context: &Context<'_>, proc: ProcIndex, function: &str) -> bool
 
 fn blocking<'g>(group: &'g Group<'g>) -> Option<Place<'g>> {
     // Members of two groups are in it.
-    if group.collective.function == "MPI_Intercomm_create" {
+    if group.collective.function == INTERCOMM_CREATE {
         return None;
     }
     Some(Place {

@@ -12,7 +12,7 @@ use super::non_blocking::Pending;
 use crate::graph;
 use crate::job::{CommunicatorId, ProcIndex};
 use crate::stuck::Seen;
-use crate::waits::{Collective, CollectiveId, Peer, Posted, peer};
+use crate::waits::{Collective, CollectiveId, Op, Peer, Posted, peer};
 use crate::words;
 use functions::{Reach, WaitKind, wait_kind};
 use model::{Finding, FindingKind};
@@ -94,6 +94,11 @@ pub fn find(context: &Context<'_>, groups: &Groups<'_>, pending: &[Pending<'_>],
     }
     let [different, missing, roots] = found;
     different.into_iter().chain(roots).chain(missing).collect()
+}
+
+/// ` on "halo"`, after the function of a collective; empty of one that is about the whole job.
+pub(super) fn place(context: &Context<'_>, collective: &Collective) -> String {
+    collective.communicator.map_or_else(String::new, |id| format!(" on {}", on(context, id)))
 }
 
 /// A communicator by its name.
@@ -179,10 +184,8 @@ fn circling(context: &Context<'_>, groups: &[Group<'_>]) -> HashSet<CollectiveId
             let threads = context.threads(*proc).iter().filter(|thread| thread.collective == Some(group.id));
             for thread in threads {
                 edges.extend(thread.need.needs_all_of(group.id).then_some((proc.0, entering)));
-                let peers = thread.operations.iter().filter(|op| op.operation.internal).filter_map(|op| {
-                    let rank = op.operation.actual_global_rank.or(op.operation.desired_global_rank)?;
-                    context.job.proc(rank)
-                });
+                let internal = thread.operations.iter().filter(|op| op.operation.internal);
+                let peers = internal.filter_map(|op| context.job.proc(op.global_rank()?));
                 edges.extend(peers.map(|peer| (proc.0, peer.0)));
             }
         }
@@ -330,7 +333,7 @@ fn owing(context: &Context<'_>, group: &Group<'_>) -> HashSet<ProcIndex> {
     let inside = group.stuck.iter().flat_map(|proc| context.threads(*proc));
     let posted = inside.filter(|thread| thread.collective == Some(group.id)).flat_map(|thread| &thread.operations);
     let named = posted.filter(|op| op.operation.internal && !op.operation.any_source);
-    let ranks = named.filter_map(|op| op.operation.actual_global_rank.or(op.operation.desired_global_rank));
+    let ranks = named.filter_map(Op::global_rank);
     ranks.filter_map(|rank| context.job.proc(rank)).collect()
 }
 
@@ -374,7 +377,7 @@ fn only_roots(context: &Context<'_>, id: CollectiveId, collective: &Collective) 
         return None;
     }
     let certain = all.iter().all(sure);
-    let place = collective.communicator.map_or_else(String::new, |id| format!(" on {}", on(context, id)));
+    let place = place(context, collective);
     let each = words::procs(context.job, all);
     let mut evidence = vec!["All members must give the same root. With one root some members only send.".to_owned()];
     if !certain {
@@ -428,7 +431,7 @@ fn roots(context: &Context<'_>, id: CollectiveId, collective: &Collective) -> Op
     let fewer = if all.len() > ALL_RANKS { groups.len() - 1 } else { groups.len() };
     let mut ranks: Vec<i64> = groups.iter().take(fewer).flat_map(|(_, procs)| context.ranks(procs)).collect();
     ranks.sort_unstable();
-    let place = collective.communicator.map_or_else(String::new, |id| format!(" on {}", on(context, id)));
+    let place = place(context, collective);
     let mut evidence = vec!["All members must give the same root; the root is a rank in the communicator.".to_owned()];
     if !certain {
         evidence.push("Not certain: ranks may be at different calls of the same function.".to_owned());

@@ -5,7 +5,7 @@
 //! are taken for equal here: who sends four characters for an integer does not wait for it.
 
 use super::Context;
-use super::collectives::on;
+use super::collectives::place;
 use crate::advice::{self, Change};
 use crate::datatypes;
 use crate::job::ProcIndex;
@@ -169,7 +169,7 @@ fn differing(
     let job = context.job;
     let told: Vec<String> =
         groups.iter().take(NAMED).map(|(words, procs)| format!("{} {words}", words::procs(job, procs))).collect();
-    let place = collective.communicator.map_or_else(String::new, |id| format!(" on {}", on(context, id)));
+    let place = place(context, collective);
     let mut procs: Vec<ProcIndex> = groups.iter().flat_map(|(_, procs)| procs).copied().collect();
     procs.sort_unstable();
     procs.dedup();

@@ -13,7 +13,7 @@ use super::misfits::{do_not_fit, other_roots, others_started};
 use super::numbered::{self, Since};
 use super::planned::{self, Plans};
 use crate::job::{CommunicatorId, ProcIndex, Shared, View};
-use crate::waits::{Finished, Thread};
+use crate::waits::{Finished, Op, Thread};
 use crate::words;
 use model::{Finding, FindingKind, RequestState, StartedBy};
 
@@ -306,7 +306,7 @@ fn others(context: &Context<'_>, pending: &Pending<'_>) -> Vec<ProcIndex> {
     let operations = waiting.iter().flat_map(|proc| context.threads(*proc)).flat_map(|thread| &thread.operations);
     let own =
         operations.filter(|op| op.shared == pending.communicator && op.operation.sequence() == Some(pending.sequence));
-    let peers = own.filter_map(|op| op.operation.actual_global_rank.or(op.operation.desired_global_rank));
+    let peers = own.filter_map(Op::global_rank);
     let owing: HashSet<ProcIndex> = peers.filter_map(|rank| context.job.proc(rank)).collect();
     let some: Vec<ProcIndex> = all.iter().copied().filter(|proc| owing.contains(proc)).collect();
     if some.is_empty() { all } else { some }

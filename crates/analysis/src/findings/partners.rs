@@ -7,7 +7,7 @@ use super::Context;
 use super::collectives::on;
 use crate::advice::{self, Change};
 use crate::job::ProcIndex;
-use crate::waits::{Op, Posted, Thread};
+use crate::waits::{INTERCOMM_CREATE, Op, Posted, Thread};
 use crate::words;
 use functions::{Chapter, WaitKind};
 use model::{Finding, FindingKind, Remark};
@@ -25,7 +25,7 @@ enum Sort {
 fn sort(thread: &Thread<'_>) -> Option<Sort> {
     match thread.wait_kind {
         WaitKind::Collective(Chapter::Neighborhood, _) => Some(Sort::Neighbours),
-        WaitKind::Collective(..) if thread.call.c_name() == "MPI_Intercomm_create" => Some(Sort::Leaders),
+        WaitKind::Collective(..) if thread.call.c_name() == INTERCOMM_CREATE => Some(Sort::Leaders),
         _ => None,
     }
 }
@@ -67,7 +67,7 @@ fn posted<'t>(thread: &'t Thread<'_>) -> impl Iterator<Item = (&'t Op<'t>, i64)>
             |remark: &Remark| matches!(remark, Remark::Collective(Some((function, _))) if function == "MPI_Bcast");
         op.operation.extra_text.iter().any(of_others)
     };
-    let peer = |op: &'t Op<'t>| Some((op, op.operation.actual_global_rank.or(op.operation.desired_global_rank)?));
+    let peer = |op: &'t Op<'t>| Some((op, op.global_rank()?));
     thread.operations.iter().filter(move |op| !inner(op)).filter_map(peer)
 }
 

@@ -7,7 +7,6 @@ use super::Context;
 use super::collectives::{on, whereabouts};
 use super::non_blocking::{has_begun, have};
 use crate::job::{CommunicatorId, ProcIndex};
-use crate::waits::Open;
 use crate::words;
 use model::{Finding, FindingKind, Process, StartedBy};
 
@@ -35,15 +34,12 @@ fn started(process: &Process, of_operations: &[StartedBy], sequence: i64) -> Vec
 /// One finding for each collective.
 pub fn find(context: &Context<'_>) -> Vec<Finding> {
     let mut polled: BTreeMap<(CommunicatorId, i64), Polled> = BTreeMap::new();
-    for proc in context.waits.polling.keys() {
-        let Some(process) = context.process(*proc) else { continue };
-        for op in Open::new(context.job, *proc, process).internal {
-            let Some(sequence) = op.operation.sequence() else { continue };
-            let one = polled.entry((op.shared, sequence)).or_default();
-            if one.procs.last() != Some(proc) {
-                one.procs.push(*proc);
-                one.started.extend(started(process, op.operation.started_by.as_slice(), sequence));
-            }
+    for op in &context.waits.polled {
+        let (Some(process), Some(sequence)) = (context.process(op.proc), op.operation.sequence()) else { continue };
+        let one = polled.entry((op.shared, sequence)).or_default();
+        if one.procs.last() != Some(&op.proc) {
+            one.procs.push(op.proc);
+            one.started.extend(started(process, op.operation.started_by.as_slice(), sequence));
         }
     }
     // Later ones of a communicator wait for the first.

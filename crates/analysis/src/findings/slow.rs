@@ -12,7 +12,7 @@ use crate::matching::Entry;
 use crate::stuck::{Seen, Stuck};
 use crate::waits::{Free, Need, ProcState, Thread, in_lock, reads_input};
 use crate::words;
-use functions::{WaitKind, wait_kind};
+use functions::wait_kind;
 use model::{Call, Finding, FindingKind, OperationStatus, Outside, Process, Text};
 
 /// How many places at which slow ranks stand are told each by itself.
@@ -31,6 +31,13 @@ enum Place {
     Accesses(String, Spot),
 }
 
+impl Place {
+    /// Whether it is one outside MPI, of a rank that may have messages to receive.
+    fn is_outside(&self) -> bool {
+        !matches!(self, Self::NotStarted(_) | Self::Call(..) | Self::Accesses(..))
+    }
+}
+
 /// Innermost function, the application's function, its file and line.
 type Spot = (Option<String>, Option<String>, Option<String>, Option<i64>);
 
@@ -43,15 +50,18 @@ pub fn find(context: &Context<'_>) -> Vec<Finding> {
     let waiters = Waiters::new(context.possible);
     let mut found = Vec::new();
     for (place, mut procs) in places.into_iter().take(4 * SHOWN) {
-        // Of a few at one place those for whom somebody waits.
-        if procs.len() > 1 && procs.len() <= SHOWN {
-            let all = std::mem::take(&mut procs);
-            procs.extend(all.into_iter().filter(|proc| !waiters.of(context, &[*proc]).is_empty()));
+        if found.len() == SHOWN {
+            break;
         }
         let waiting = waiters.of(context, &procs);
-        if !waiting.is_empty() && found.len() < SHOWN {
-            found.push(finding(context, &place, &procs, &waiting));
+        if waiting.is_empty() {
+            continue;
         }
+        // Of a few at one place those for whom somebody waits.
+        if procs.len() > 1 && procs.len() <= SHOWN {
+            procs.retain(|proc| !waiters.of(context, &[*proc]).is_empty());
+        }
+        found.push(finding(context, &place, &procs, &waiting));
     }
     found
 }
@@ -108,8 +118,7 @@ fn place(free: &Free<'_>, is_before_init: bool) -> Option<Place> {
 /// for what another one writes.
 fn accesses(threads: &[Thread<'_>], seen: Seen) -> Option<Place> {
     let [thread] = threads else { return None };
-    let is_one_sided = matches!(thread.wait_kind, WaitKind::Epoch | WaitKind::OneSided);
-    if !is_one_sided || thread.need != Need::Nothing && seen != Seen::Moved {
+    if !thread.wait_kind.is_one_sided() || thread.need != Need::Nothing && seen != Seen::Moved {
         return None;
     }
     let (function, spot) = (thread.call.c_name().into_owned(), spot_of(thread.call));
@@ -204,10 +213,7 @@ fn does(place: &Place, ranks: usize) -> (String, Doing) {
             (format!("{calls} {function} again and again{}", at(spot)), Doing::Accesses)
         }
         Place::Call(function, spot) => {
-            let doing = match wait_kind(function) {
-                WaitKind::Epoch | WaitKind::OneSided => Doing::Accesses,
-                _ => Doing::Call,
-            };
+            let doing = if wait_kind(function).is_one_sided() { Doing::Accesses } else { Doing::Call };
             (format!("{} in {function}{}", verb("is", "are"), after_comma(&at(spot))), doing)
         }
     }
@@ -221,8 +227,8 @@ fn finding(context: &Context<'_>, place: &Place, procs: &[ProcIndex], waiting: &
     // Whoever looks at its own memory until the others have written to it waits for ever: they may need its library.
     let accesses = if matches!(place, Place::Work(_)) { one_sided(context, waiting) } else { Vec::new() };
     let kind = match place {
-        Place::Stopped | Place::Lock(_) => FindingKind::StuckOutside,
-        _ if !accesses.is_empty() => FindingKind::StuckOutside,
+        Place::Work(_) if accesses.is_empty() => FindingKind::SlowRank,
+        Place::Stopped | Place::Lock(_) | Place::Work(_) => FindingKind::StuckOutside,
         _ => FindingKind::SlowRank,
     };
     let waits = words::wait(waiting.len());
@@ -269,8 +275,7 @@ fn finding(context: &Context<'_>, place: &Place, procs: &[ProcIndex], waiting: &
 fn one_sided(context: &Context<'_>, waiting: &[ProcIndex]) -> Vec<String> {
     let threads = waiting.iter().flat_map(|proc| context.threads(*proc));
     let needs = |thread: &&Thread<'_>| {
-        let is_one_sided = matches!(thread.wait_kind, WaitKind::Epoch | WaitKind::OneSided);
-        is_one_sided
+        thread.wait_kind.is_one_sided()
             && matches!(&thread.need, Need::Unclear(needs) if needs.iter().any(|need| matches!(need, Need::Proc(_))))
     };
     let mut names: Vec<String> = threads.filter(needs).map(|thread| thread.call.c_name().into_owned()).collect();
@@ -281,7 +286,7 @@ fn one_sided(context: &Context<'_>, waiting: &[ProcIndex]) -> Vec<String> {
 
 /// How many messages of the application lie in front of ranks that stand outside MPI.
 fn letters(context: &Context<'_>, place: &Place, procs: &[ProcIndex]) -> usize {
-    if matches!(place, Place::NotStarted(_) | Place::Call(..) | Place::Accesses(..)) {
+    if !place.is_outside() {
         return 0;
     }
     let of = |proc: &ProcIndex| context.matching.of_proc(*proc).iter();
@@ -291,7 +296,7 @@ fn letters(context: &Context<'_>, place: &Place, procs: &[ProcIndex]) -> usize {
 
 /// A hint at messages that have come no further than the kernel's connections, in front of ranks that stand outside MPI.
 fn in_the_kernel(context: &Context<'_>, place: &Place, procs: &[ProcIndex]) -> Option<String> {
-    if matches!(place, Place::NotStarted(_) | Place::Call(..) | Place::Accesses(..)) {
+    if !place.is_outside() {
         return None;
     }
     let unread = |proc: &ProcIndex| context.process(*proc)?.tcp.as_ref()?.unread_bytes;

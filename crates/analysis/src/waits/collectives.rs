@@ -192,7 +192,7 @@ impl<'a> Context<'a, '_> {
                 None => found,
             };
         }
-        if call.c_name() == intercomm::FUNCTION {
+        if call.c_name() == intercomm::INTERCOMM_CREATE {
             let met = self.leaders(call);
             if !met.is_empty() {
                 return Found::joined(met, Need::Unclear);

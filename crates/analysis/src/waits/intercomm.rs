@@ -6,7 +6,7 @@ use crate::job::{ProcIndex, Side};
 use model::{Call, Process};
 
 /// The only function in which members of two groups wait for one another before they have a communicator in common.
-pub(super) const FUNCTION: &str = "MPI_Intercomm_create";
+pub const INTERCOMM_CREATE: &str = "MPI_Intercomm_create";
 
 const NOT_TOLD: &str = "for whom the leaders of the two groups wait is not known";
 
@@ -43,7 +43,7 @@ impl<'a> Context<'a, '_> {
         }
         let remote = remote_leader(self, self.proc, self.process, call)?;
         let process = self.job.procs.get(remote.0)?.process?;
-        let there = process.calls.iter().find(|call| call.c_name() == FUNCTION);
+        let there = process.calls.iter().find(|call| call.c_name() == INTERCOMM_CREATE);
         let Some(there) = there else { return Some(Need::Proc(remote)) };
         let tags = (given(call, "tag")?, given(there, "tag")?);
         let meets = tags.0 == tags.1 && remote_leader(self, remote, process, there)? == self.proc;

@@ -18,6 +18,7 @@ mod traffic;
 mod words;
 
 pub use collectives::{Collective, CollectiveId, Collectives};
+pub use intercomm::INTERCOMM_CREATE;
 pub use posted::{Op, Open, Own, Peer, Posted, peer};
 pub use states::{Finished, Free, ProcState};
 pub use threads::{Whose, in_lock, reads_input, whose};
@@ -114,6 +115,8 @@ pub struct Waits<'a> {
     pub states: Vec<ProcState<'a>>,
     /// What those wait for who poll, if they do nothing else meanwhile.
     pub polling: BTreeMap<ProcIndex, Thread<'a>>,
+    /// What those who poll have posted for non-blocking collectives that are numbered.
+    pub polled: Vec<Op<'a>>,
     /// The collective operations in which processes stand.
     pub collectives: Collectives,
     /// Those of them in which somebody waits for all that are missing.
@@ -153,7 +156,7 @@ impl<'a> Waits<'a> {
                 _ => Vec::new(),
             }
         });
-        let mut polling = BTreeMap::new();
+        let (mut polling, mut polled) = (BTreeMap::new(), Vec::new());
         for (index, (state, needs)) in states.iter_mut().zip(needs).enumerate() {
             let proc = ProcIndex(index);
             match state {
@@ -161,6 +164,7 @@ impl<'a> Waits<'a> {
                     threads.iter_mut().zip(needs).for_each(|(thread, found)| thread.fill(found, proc, &collectives));
                 }
                 ProcState::Free(Free::Polling(call)) => {
+                    polled.extend(open[index].numbered());
                     for found in needs {
                         let mut thread = states::thread(call, WaitKind::Poll);
                         thread.fill(found, proc, &collectives);
@@ -176,7 +180,7 @@ impl<'a> Waits<'a> {
         });
         let unentered = threads.filter_map(|thread| thread.collective.filter(|id| thread.need.needs_all_of(*id)));
         let unentered = unentered.collect();
-        Self { states, polling, collectives, unentered, traffic }
+        Self { states, polling, polled, collectives, unentered, traffic }
     }
 }
 
@@ -226,8 +230,7 @@ impl<'a> Context<'a, '_> {
     fn poll(&self, call: &'a Call) -> Found<'a> {
         let mut found = self.polled(call);
         // A loop may ask for several things in turn, a non-blocking collective among them.
-        let numbered = self.open.internal.iter().filter(|op| op.operation.sequence().is_some());
-        let parts: Vec<Need> = numbered.map(|op| self.operation(*op).need).collect();
+        let parts: Vec<Need> = self.open.numbered().map(|op| self.operation(op).need).collect();
         if !parts.is_empty() && call.requests.is_empty() {
             found.need = Need::Any(vec![found.need, Need::All(parts)]);
         }

@@ -165,8 +165,7 @@ impl<'a> Context<'a, '_> {
     /// The process at the other end.
     pub(super) fn peer_of(&self, op: &Op<'_>) -> Option<ProcIndex> {
         let operation = op.operation;
-        let global = operation.actual_global_rank.or(operation.desired_global_rank);
-        if let Some(proc) = global.and_then(|rank| self.job.proc(rank)) {
+        if let Some(proc) = op.global_rank().and_then(|rank| self.job.proc(rank)) {
             return Some(proc);
         }
         if operation.internal {

@@ -37,6 +37,11 @@ pub struct Op<'a> {
 }
 
 impl Op<'_> {
+    /// The world rank at the other end: of a receive that any may send to, once that is known.
+    pub fn global_rank(&self) -> Option<i64> {
+        self.operation.actual_global_rank.or(self.operation.desired_global_rank)
+    }
+
     /// Where matching has it.
     pub fn matched_at(&self) -> Place {
         let queue = match self.queue {
@@ -120,6 +125,11 @@ impl<'a> Open<'a> {
             self.by_request.insert(request, (op.queue, op.operation.internal, list.len()));
         }
         list.push(op);
+    }
+
+    /// What was posted for non-blocking collectives that are numbered.
+    pub fn numbered(&self) -> impl Iterator<Item = Op<'a>> + '_ {
+        self.internal.iter().copied().filter(|op| op.operation.sequence().is_some())
     }
 
     /// The operation of a request, by its handle.

@@ -33,7 +33,7 @@ impl Waits<'_> {
             let any = thread.wait_kind == WaitKind::WaitAny || matches!(thread.need, Need::Unclear(_));
             return Some(words::list(&told, if any { "or" } else { "and" }));
         }
-        if matches!(thread.wait_kind, WaitKind::Epoch | WaitKind::OneSided) {
+        if thread.wait_kind.is_one_sided() {
             let mut named = Vec::new();
             procs(&thread.need, &mut named);
             let does = match &*thread.call.c_name() {
@@ -97,7 +97,7 @@ fn procs(need: &Need, named: &mut Vec<ProcIndex>) {
 /// The peer of an operation: `rank 1`.
 fn peer(op: &Op<'_>) -> String {
     let operation = op.operation;
-    let global = operation.actual_global_rank.or(operation.desired_global_rank);
+    let global = op.global_rank();
     let local = operation.actual_local_rank.or(operation.desired_local_rank);
     match (operation.any_source && op.queue == Posted::Receives, global, local) {
         (true, _, _) => "any rank".to_owned(),

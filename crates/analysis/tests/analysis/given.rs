@@ -1,7 +1,7 @@
 //! What ranks give one call of a collective, windows that others have locked, and collectives for which ranks poll.
 
 use analysis::diagnose::diagnose;
-use model::{Argument, FindingKind, HandleWord, Operation, Remark, Snapshot, State, Window};
+use model::{Argument, Finding, FindingKind, HandleWord, Operation, Remark, Snapshot, State, Verdict, Window};
 
 use super::made::{call, counted, job, of_kind, outside, receive, twice};
 
@@ -22,11 +22,15 @@ fn stand(snapshot: &mut Snapshot, rank: usize, function: &str, numbers: &[(&str,
     }));
 }
 
+/// What the headline is about.
+fn told_first<'f>(findings: &'f [Finding], verdict: &Verdict) -> &'f Finding {
+    &findings[verdict.finding.unwrap()]
+}
+
 /// A part of a collective that a rank waits for.
 fn part(snapshot: &mut Snapshot, rank: usize, from: i64) {
-    receive(snapshot, rank, Some(from), -16);
     let function = snapshot.processes[rank].calls[0].function.to_string();
-    let posted = snapshot.processes[rank].communicators[0].pending_receives.operations.last_mut().unwrap();
+    let posted = receive(snapshot, rank, Some(from), -16);
     posted.internal = true;
     posted.extra_text = vec![format!("part of a collective: {function} (tag -16)").into()];
 }
@@ -53,7 +57,7 @@ fn what_does_not_agree_is_told_before_a_rank_that_computes() {
         (double, [1, 1], FindingKind::DatatypeMismatch),
     ] {
         let (findings, verdict) = diagnose(&beside(&sum, &other, counts), None);
-        let first = &findings[verdict.finding.unwrap()];
+        let first = told_first(&findings, &verdict);
         assert_eq!((first.kind, first.certain, &first.ranks[..]), (kind, true, &[1, 2][..]), "{findings:?}");
         assert_eq!(verdict.state, State::Waiting);
         assert!(verdict.headline.starts_with("A mistake: in MPI_Allreduce on MPI_COMM_WORLD "), "{}", verdict.headline);
@@ -93,7 +97,7 @@ fn who_all_receive_in_a_gather_are_all_roots() {
     }
     counted(&mut snapshot);
     let (findings, verdict) = diagnose(&snapshot, None);
-    let first = &findings[verdict.finding.unwrap()];
+    let first = told_first(&findings, &verdict);
     assert_eq!((first.kind, first.certain), (FindingKind::RootMismatch, true), "{findings:?}");
     let circle = of_kind(&findings, FindingKind::Deadlock);
     assert!(circle[0].advice.as_deref().unwrap().starts_with("Compare what each rank gives"), "{circle:?}");
@@ -120,7 +124,7 @@ fn who_has_locked_a_window_is_named() {
         snapshot.processes[rank].windows = vec![window].into();
     }
     let (findings, verdict) = twice(&snapshot);
-    let first = &findings[verdict.finding.unwrap()];
+    let first = told_first(&findings, &verdict);
     assert_eq!((first.kind, first.certain), (FindingKind::OneSidedEpochs, true), "{findings:?}");
     assert_eq!(first.summary, "rank 2 waits in MPI_Win_lock for rank 1, which can never go on");
     assert_eq!(first.calls[0].waits_for.as_deref(), Some("rank 1 to unlock the window"));
@@ -149,7 +153,7 @@ fn who_has_not_started_a_collective_for_which_others_poll() {
     part(&mut snapshot, 2, 0);
     counted(&mut snapshot);
     let (findings, verdict) = diagnose(&snapshot, None);
-    let first = &findings[verdict.finding.unwrap()];
+    let first = told_first(&findings, &verdict);
     assert_eq!(
         (verdict.state, first.kind, &first.ranks[..]),
         (State::Suspect, FindingKind::MissingInCollective, &[2][..])
@@ -178,7 +182,7 @@ fn neighbours() -> Snapshot {
 #[test]
 fn neighbours_that_do_not_name_each_other_are_told() {
     let (findings, verdict) = diagnose(&neighbours(), None);
-    let first = &findings[verdict.finding.unwrap()];
+    let first = told_first(&findings, &verdict);
     assert_eq!((first.kind, first.certain, &first.ranks[..]), (FindingKind::RankMismatch, false, &[0, 1, 2][..]));
     assert_eq!(
         first.summary,
@@ -197,26 +201,23 @@ fn leaders_that_do_not_name_each_other_are_told_without_arguments() {
     let mut snapshot = job(3);
     for (rank, from) in [(0, 2), (2, 1)] {
         call(&mut snapshot, rank, "MPI_Intercomm_create", 8);
-        receive(&mut snapshot, rank, Some(from), 99);
-        let posted = snapshot.processes[rank].communicators[0].pending_receives.operations.last_mut().unwrap();
+        let posted = receive(&mut snapshot, rank, Some(from), 99);
         (posted.count, posted.datatype) = (Some(1), Some("MPI_INT".into()));
     }
     call(&mut snapshot, 1, "MPI_Intercomm_create", 8);
-    receive(&mut snapshot, 1, Some(0), -17);
-    let posted = snapshot.processes[1].communicators[0].pending_receives.operations.last_mut().unwrap();
+    let posted = receive(&mut snapshot, 1, Some(0), -17);
     posted.internal = true;
     posted.extra_text = vec!["part of a collective: MPI_Bcast (tag -17)".into()];
     counted(&mut snapshot);
     let (findings, verdict) = diagnose(&snapshot, None);
-    let first = &findings[verdict.finding.unwrap()];
+    let first = told_first(&findings, &verdict);
     assert_eq!((verdict.state, first.kind), (State::Deadlock, FindingKind::RankMismatch), "{findings:?}");
     assert_eq!(
         first.summary,
         "in MPI_Intercomm_create rank 0 waits for rank 2, which names another leader: it waits for rank 1"
     );
     // With a second receive it is not known which one is the leader's.
-    receive(&mut snapshot, 0, Some(1), 7);
-    let posted = snapshot.processes[0].communicators[0].pending_receives.operations.last_mut().unwrap();
+    let posted = receive(&mut snapshot, 0, Some(1), 7);
     (posted.count, posted.datatype) = (Some(1), Some("MPI_INT".into()));
     let (findings, _) = diagnose(&snapshot, None);
     assert!(findings.iter().all(|one| !one.certain), "{findings:?}");
@@ -228,9 +229,7 @@ fn tags_that_differ_by_one_number_are_told_once() {
     call(&mut snapshot, 0, "MPI_Waitall", 37);
     call(&mut snapshot, 1, "MPI_Recv", 40);
     for number in 0..3 {
-        receive(&mut snapshot, 0, Some(1), 65_536 + number);
-        let request =
-            snapshot.processes[0].communicators[0].pending_receives.operations.last().unwrap().request.unwrap();
+        let request = receive(&mut snapshot, 0, Some(1), 65_536 + number).request.unwrap();
         snapshot.processes[0].calls[0].requests.push(model::CallRequest {
             index: number,
             handle: Some(HandleWord(request)),

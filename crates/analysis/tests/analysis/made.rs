@@ -71,9 +71,10 @@ pub fn in_transit(snapshot: &mut Snapshot, to: usize, from: i64, tag: i64) {
 }
 
 /// A pending receive of a rank, in MPI_COMM_WORLD.
-pub fn receive(snapshot: &mut Snapshot, rank: usize, from: Option<i64>, tag: i64) {
+pub fn receive(snapshot: &mut Snapshot, rank: usize, from: Option<i64>, tag: i64) -> &mut Operation {
     let request = 0x1000_u64.wrapping_add_signed(tag);
-    snapshot.processes[rank].communicators[0].pending_receives.operations.push(Operation {
+    let operations = &mut snapshot.processes[rank].communicators[0].pending_receives.operations;
+    operations.push(Operation {
         desired_local_rank: from,
         desired_global_rank: from,
         any_source: from.is_none(),
@@ -81,6 +82,7 @@ pub fn receive(snapshot: &mut Snapshot, rank: usize, from: Option<i64>, tag: i64
         request: Some(request),
         ..Operation::default()
     });
+    operations.last_mut().unwrap()
 }
 
 /// A pending send of a rank, in MPI_COMM_WORLD, and its message where it has arrived.
