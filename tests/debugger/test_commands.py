@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from typing import Any, Callable, Dict, List
 
 import pytest
 from debuggers import DEBUGGERS, Gdb
 from mpi_queues.commands import all_commands
+from support import processes
 from support.builds import MpiBuild, version_of_debian
 from support.compare import lasting
 from support.jobs import Job
@@ -69,15 +69,11 @@ def test_without_a_process(debugger: Gdb) -> None:
 
 
 def test_a_process_that_is_not_mpi(debugger: Gdb) -> None:
-    child = subprocess.Popen(["sleep", "600"])
-    try:
+    with processes.asleep() as child:
         attach = debugger.attach(child.pid)
         queues, info = debugger.run(*attach, "mpi queues", "mpi info")[len(attach) :]
         assert "is not an MPI process" in queues
         assert "is not an MPI process" in " ".join(info.split())
-    finally:
-        child.kill()
-        child.wait()
 
 
 def test_the_help_of_every_command(debugger: Gdb) -> None:
@@ -137,17 +133,13 @@ def test_several_processes(debugger: Gdb, comms_job: Job) -> None:
 
 
 def test_a_program_beside_the_job_is_left_out_unless_all_are_asked_for(debugger: Gdb, comms_job: Job) -> None:
-    child = subprocess.Popen(["sleep", "600"])
-    try:
+    with processes.asleep() as child:
         commands = [*debugger.attach(child.pid), *debugger.attach(comms_job.pids[0], 1)]
         some, every = debugger.run(*commands, "mpi queues", "mpi queues -all")[len(commands) :]
         assert some.startswith("Rank 0 of 2")
         assert "not an MPI process" not in some
         assert f"Problem: {debugger.label(child.pid)}: " in every
         assert "not an MPI process" in " ".join(every.split())
-    finally:
-        child.kill()
-        child.wait()
 
 
 def same(text: str) -> Dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any, Dict, List, Optional, Tuple
 
@@ -143,14 +142,11 @@ def test_a_recording_and_a_core_file_tell_the_same(elsewhere: Job, tmp_path: Pat
 
 
 def test_a_process_that_is_no_mpi_process_has_stacks() -> None:
-    with subprocess.Popen(["sleep", "600"]) as process:
-        try:
-            content = stacks("--pid", str(process.pid))
-            assert content["stacks"]["pids"] == str(process.pid)
-            assert any("nanosleep" in (node["function"] or "") for node in content["stacks"]["nodes"])
-            assert "is not an MPI process" in content["processes"][0]["notes"][0]
-        finally:
-            process.kill()
+    with processes.asleep() as process:
+        content = stacks("--pid", str(process.pid))
+        assert content["stacks"]["pids"] == str(process.pid)
+        assert any("nanosleep" in (node["function"] or "") for node in content["stacks"]["nodes"])
+        assert "is not an MPI process" in content["processes"][0]["notes"][0]
     gone = mpi_queues("stacks", "--pid", str(process.pid))
     assert (gone.status, gone.out) == (3, ""), str(gone)
 

@@ -14,6 +14,7 @@ from mpi_queues._native import Digests, Snapshot
 from mpi_queues.launchers.environment import FAMILIES
 from mpi_queues.nodes.frames import Frames
 from support.agent import AGENT
+from support.processes import asleep
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root sees the processes of all")
 
@@ -25,11 +26,8 @@ OWNER, STRANGER = 61_234, 61_235
 def rank(job: str, user: int, number: int) -> Iterator[int]:
     """A process of a user that says to be a rank of a job."""
     environment = {"PATH": os.defpath, "SLURM_JOB_ID": job, "PMI_RANK": str(number), "PMI_SIZE": "2"}
-    with subprocess.Popen(["sleep", "600"], env=environment, user=user, group=user, extra_groups=[]) as process:
-        try:
-            yield process.pid
-        finally:
-            process.kill()
+    with asleep(env=environment, user=user, group=user, extra_groups=[]) as process:
+        yield process.pid
 
 
 def asked(job: str, owner: int, **more: Any) -> Snapshot:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import subprocess
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable, List, Optional
+from typing import Any, Callable, Iterator, List, Optional
 
 
 @dataclass(frozen=True)
@@ -96,3 +97,14 @@ def wait_until(condition: Callable[[], bool], what: str, timeout: float = 60.0) 
         if time.monotonic() > deadline:
             raise AssertionError(f"gave up after {timeout:g} s waiting for {what}")
         time.sleep(0.005)
+
+
+@contextlib.contextmanager
+def asleep(**options: Any) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that has started and sleeps: no MPI program. `options` are those of `subprocess.Popen`."""
+    with subprocess.Popen(["sleep", "600"], **options) as process:
+        try:
+            wait_until(lambda: state(process.pid) == "S", "sleep's start")
+            yield process
+        finally:
+            process.kill()

@@ -8,12 +8,13 @@ import re
 import subprocess
 import sys
 import time
-from typing import List, Optional
+from typing import Iterator, List, Optional
 
 import mpi_queues
 import pytest
 from mpi_queues.cli import command_line as cli
 from mpi_queues.system import advice, agent
+from support import processes
 from support.paths import PROJECT
 
 COMMANDS: List[List[str]] = [
@@ -166,48 +167,37 @@ def test_a_thread(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_a_process_that_is_not_mpi(capsys: pytest.CaptureFixture[str]) -> None:
-    child = subprocess.Popen(["sleep", "600"])
-    try:
+    with processes.asleep() as child:
         said = failing(["show", "--pid", str(child.pid)], capsys)
         assert "not an MPI process" in said
         assert child.poll() is None
-    finally:
-        child.kill()
-        child.wait()
 
 
 def test_layouts_of_ones_own_are_a_profile(tmp_path: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     other = tmp_path / "other.json"
     other.write_text('{"schema": "other"}')
-    child = subprocess.Popen(["sleep", "600"])
-    try:
+    with processes.asleep() as child:
         error = failing(["comms", "--pid", str(child.pid), "--layouts", str(other)], capsys)
         assert f"cannot use the layout profile {other}: not a layout profile" in error
         assert "layouts make --help" in error
-    finally:
-        child.kill()
-        child.wait()
 
 
 @pytest.mark.debugger
-def test_a_process_that_is_traced_already(capsys: pytest.CaptureFixture[str]) -> None:
-    child = subprocess.Popen(["sleep", "600"])
+def test_a_process_that_is_traced_already(sleeper: subprocess.Popen[bytes], capsys: pytest.CaptureFixture[str]) -> None:
     tracer = subprocess.Popen(
-        ["gdb", "-nx", "-q", "-iex", "set debuginfod enabled off", "-p", str(child.pid)],
+        ["gdb", "-nx", "-q", "-iex", "set debuginfod enabled off", "-p", str(sleeper.pid)],
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )
     try:
-        while f"TracerPid:\t{tracer.pid}" not in pathlib.Path(f"/proc/{child.pid}/status").read_text():
+        while f"TracerPid:\t{tracer.pid}" not in pathlib.Path(f"/proc/{sleeper.pid}/status").read_text():
             assert tracer.poll() is None
             time.sleep(0.01)
-        said = failing(["show", "--pid", str(child.pid)], capsys)
+        said = failing(["show", "--pid", str(sleeper.pid)], capsys)
         assert f"already traced by pid {tracer.pid} (gdb)" in said
     finally:
         tracer.communicate(b"detach\nquit\n")
-        child.kill()
-        child.wait()
 
 
 def fake_gdb(directory: pathlib.Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -218,11 +208,9 @@ def fake_gdb(directory: pathlib.Path, script: str, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.fixture
-def sleeper() -> object:
-    child = subprocess.Popen(["sleep", "600"])
-    yield child
-    child.kill()
-    child.wait()
+def sleeper() -> Iterator[subprocess.Popen[bytes]]:
+    with processes.asleep() as child:
+        yield child
 
 
 def test_no_gdb(

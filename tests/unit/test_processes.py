@@ -19,14 +19,13 @@ from mpi_queues.cli import diagnose
 from mpi_queues.launchers.tree import ProcessTree
 from mpi_queues.system import attaching, mappings, processes
 from mpi_queues.watching import ending
+from support.processes import asleep
 
 
 @pytest.fixture
 def child() -> Iterator[subprocess.Popen[bytes]]:
-    started = subprocess.Popen(["sleep", "600"])
-    yield started
-    started.kill()
-    started.wait()
+    with asleep() as started:
+        yield started
 
 
 #: The main thread ends, and the other one goes on until something comes.
