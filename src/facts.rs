@@ -79,6 +79,7 @@ fn stacks(object: &Bound<'_, PyAny>) -> PyResult<(Vec<Stack>, bool)> {
                 line: frame.get_item("line")?.extract()?,
                 application: optional(&frame, "application")?,
                 image: words(&frame, "image")?,
+                signal: optional(&frame, "signal")?,
                 ..Frame::default()
             });
         }
@@ -93,6 +94,7 @@ fn stacks(object: &Bound<'_, PyAny>) -> PyResult<(Vec<Stack>, bool)> {
             main: optional(&stack, "main")?,
             kernel_thread: optional(&stack, "kernel_thread")?,
             system_call: system_call(&stack)?,
+            ..Stack::default()
         });
     }
     let every = object.getattr("stacks_complete").and_then(|value| value.extract()).unwrap_or(false);

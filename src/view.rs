@@ -71,7 +71,7 @@ as_json!(
     Operation,
     OperationStatus,
     Outside,
-    PythonException,
+    Exception,
     QueueState,
     RankCall,
     RankException,

@@ -163,7 +163,8 @@ views! {
         /// Members: ``open``, ``unread_bytes``, ``unacknowledged_bytes``, ``reason``.
         tcp,
         /// The threads that are inside MPI. Members: ``thread``, ``function``, ``file``, ``line``, ``caller``,
-        /// ``arguments``, ``arguments_unknown``, ``communicator``, ``window``, ``requests``, ``fingerprint``.
+        /// ``arguments``, ``arguments_unknown``, ``communicator``, ``window``, ``group``, ``requests``,
+        /// ``fingerprint``.
         calls,
         /// What the flight recorder keeps; None where the process runs without it, or what it keeps could not be
         /// read. Members: ``threads``, ``requests``, ``communicators``, ``lost_calls``, ``lost_requests``,
@@ -174,10 +175,11 @@ views! {
         outside,
         /// The stacks of its threads, where they were asked for: of each only the thread and its frames. Members:
         /// ``thread``, ``complete``, ``frames``, ``arguments``, ``arguments_unknown``, ``fingerprint``,
-        /// ``source_calls``, ``main``, ``kernel_thread``, ``system_call``.
+        /// ``source_calls``, ``main``, ``kernel_thread``, ``system_call``, ``unwinding``, ``caught``.
         stacks,
-        /// Exceptions of a Python program: those that threads handle just now, and the one that ended it. Members:
-        /// ``name``, ``state``, ``thread``, ``function``, ``file``, ``line``.
+        /// Exceptions: those that threads handle just now, and the one that ended a Python program; signals whose
+        /// handlers run, and who ended the program. Members: ``name``, ``state``, ``thread``, ``function``, ``file``,
+        /// ``line``, ``within``, ``handler``.
         exceptions,
         /// Whether Python has ended in it (Py_Finalize): then nothing is known any more of an exception that ended
         /// its program.
@@ -240,7 +242,7 @@ views! {
         ranks,
         /// Where these stand; for many ranks at the same place some of them. Members: ``rank``, ``thread``,
         /// ``function``, ``file``, ``line``, ``caller``, ``arguments``, ``arguments_unknown``, ``communicator``,
-        /// ``window``, ``requests``, ``fingerprint``, ``waits_for``.
+        /// ``window``, ``group``, ``requests``, ``fingerprint``, ``waits_for``.
         calls,
         /// Calls that started the operations, or sent the messages, that it is about; of one operation several where
         /// none is certain. Members: ``rank``, ``function``, ``file``, ``line``, ``caller``, ``request``, ``root``,
@@ -248,8 +250,9 @@ views! {
         started_by,
         /// Of an odd rank: what it has that nearly all others have not, the strongest first.
         odd,
-        /// Exceptions of Python programs of the ranks that others wait for, which may be why they wait. Members:
-        /// ``ranks``, ``name``, ``state``, ``thread``, ``function``, ``file``, ``line``.
+        /// Exceptions, signals and ends of programs of the ranks that others wait for, which may be why they wait.
+        /// Members: ``ranks``, ``name``, ``state``, ``thread``, ``function``, ``file``, ``line``, ``within``,
+        /// ``handler``.
         exceptions,
         /// The calls to look at or to change, those most to blame first; of many places some. Members: ``ranks``,
         /// ``function``, ``file``, ``line``, ``caller``, ``certain``.

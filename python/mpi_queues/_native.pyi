@@ -778,7 +778,8 @@ class Process:
     @property
     def calls(self) -> List[Dict[str, Any]]:
         """The threads that are inside MPI. Members: ``thread``, ``function``, ``file``, ``line``, ``caller``,
-        ``arguments``, ``arguments_unknown``, ``communicator``, ``window``, ``requests``, ``fingerprint``."""
+        ``arguments``, ``arguments_unknown``, ``communicator``, ``window``, ``group``, ``requests``,
+        ``fingerprint``."""
 
     @property
     def history(self) -> Optional[Dict[str, Any]]:
@@ -795,12 +796,13 @@ class Process:
     def stacks(self) -> List[Dict[str, Any]]:
         """The stacks of its threads, where they were asked for: of each only the thread and its frames. Members:
         ``thread``, ``complete``, ``frames``, ``arguments``, ``arguments_unknown``, ``fingerprint``,
-        ``source_calls``, ``main``, ``kernel_thread``, ``system_call``."""
+        ``source_calls``, ``main``, ``kernel_thread``, ``system_call``, ``unwinding``, ``caught``."""
 
     @property
     def exceptions(self) -> List[Dict[str, Any]]:
-        """Exceptions of a Python program: those that threads handle just now, and the one that ended it. Members:
-        ``name``, ``state``, ``thread``, ``function``, ``file``, ``line``."""
+        """Exceptions: those that threads handle just now, and the one that ended a Python program; signals whose
+        handlers run, and who ended the program. Members: ``name``, ``state``, ``thread``, ``function``, ``file``,
+        ``line``, ``within``, ``handler``."""
 
     @property
     def python_ended(self) -> bool:
@@ -1084,7 +1086,7 @@ class Finding:
     def calls(self) -> List[Dict[str, Any]]:
         """Where these stand; for many ranks at the same place some of them. Members: ``rank``, ``thread``,
         ``function``, ``file``, ``line``, ``caller``, ``arguments``, ``arguments_unknown``, ``communicator``,
-        ``window``, ``requests``, ``fingerprint``, ``waits_for``."""
+        ``window``, ``group``, ``requests``, ``fingerprint``, ``waits_for``."""
 
     @property
     def started_by(self) -> List[Dict[str, Any]]:
@@ -1098,8 +1100,9 @@ class Finding:
 
     @property
     def exceptions(self) -> List[Dict[str, Any]]:
-        """Exceptions of Python programs of the ranks that others wait for, which may be why they wait. Members:
-        ``ranks``, ``name``, ``state``, ``thread``, ``function``, ``file``, ``line``."""
+        """Exceptions, signals and ends of programs of the ranks that others wait for, which may be why they wait.
+        Members: ``ranks``, ``name``, ``state``, ``thread``, ``function``, ``file``, ``line``, ``within``,
+        ``handler``."""
 
     @property
     def blamed(self) -> List[Dict[str, Any]]:

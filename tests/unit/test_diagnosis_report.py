@@ -50,7 +50,7 @@ def test_exceptions_of_python_stand_below_the_findings() -> None:
     content["processes"][3]["exceptions"] = [{"name": "Key\x1bError", "state": "unhandled"}, {}]
     found = Snapshot.from_json(json.dumps(content)).diagnosis
     assert found is not None
-    below = shown(found).partition("Exceptions of Python:\n")[2].splitlines()
+    below = shown(found).partition("Exceptions:\n")[2].splitlines()
     assert below[0] == "  ranks 0,2 handling ValueError, raised in parse at x.py:12"
     assert below[1:3] == ["  rank 3 ended by Key\\x1bError", "  rank 3 handling an exception"]
     assert "/home/me/x.py:12" in shown(found, verbose=True)

@@ -1,7 +1,8 @@
 //! What to change, and at which line: one place for all findings.
 
 use super::blame;
-use model::{Finding, FindingKind};
+use crate::waits::is_heap;
+use model::{Exception, ExceptionState, Finding, FindingKind};
 
 /// How ranks wait for one another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,6 +38,8 @@ pub enum Outside {
     Target,
     /// It is in one-sided calls that end by themselves.
     Accesses,
+    /// It is in the handler of a signal.
+    Handler,
     /// It has not called MPI_Init.
     NotStarted,
     /// It is in an MPI function that waits for nobody.
@@ -58,6 +61,8 @@ pub enum Change {
     OrderOfCommunicators,
     /// Whom the ranks in one call of a collective name.
     Partners,
+    /// By which name they make a communicator of a group.
+    Names,
     /// The counts and datatypes of collective operations.
     Contents,
     /// The order of messages.
@@ -68,15 +73,51 @@ pub enum Change {
     Unhandled,
     /// An exception in whose handler a Python program came to its end.
     Handled,
+    /// The end of a program by itself.
+    Ending,
     /// A Python program that has ended, perhaps by an exception.
     PythonEnded,
 }
 
-/// Adds what to change if the exceptions that a finding tells are the reason.
-pub fn of_exceptions(finding: &mut Finding) {
+/// Adds what to change if the first exception that a finding tells is the reason.
+pub fn of_exceptions(finding: &mut Finding, exception: &Exception) {
     complete(finding);
+    let more = of_exception(exception);
     if let Some(advice) = &mut finding.advice {
-        advice.push_str(" If the exception is the reason, its handler has to do what the others wait for, or to end all ranks (comm.Abort()).");
+        advice.push(' ');
+        advice.push_str(&more);
+    }
+}
+
+/// What to change of an exception.
+pub fn of_exception(exception: &Exception) -> String {
+    match exception.state {
+        ExceptionState::Handled | ExceptionState::Unhandled => {
+            "If the exception is the reason, its handler has to do what the others wait for, or to end all ranks \
+             (comm.Abort(), MPI_Abort)."
+                .to_owned()
+        }
+        ExceptionState::Unwinding => {
+            "Destructors that are called for an exception must not wait for other ranks: end all \
+                                      ranks (MPI_Abort) where one throws, or catch it and let all of them know."
+                .to_owned()
+        }
+        ExceptionState::Signal => {
+            let found = exception.name == "SIGABRT" && exception.within.as_deref().is_some_and(is_heap);
+            let damaged = if found {
+                "The C library calls abort there where it finds the heap damaged, which has happened before: look for it with \
+                 valgrind or -fsanitize=address. "
+            } else {
+                ""
+            };
+            format!(
+                "{damaged}The handler of a signal must not allocate memory, use streams or call MPI: let it call _exit, or take \
+                 it out."
+            )
+        }
+        ExceptionState::Ending => {
+            "A rank that cannot go on has to end all of them (MPI_Abort), not only itself.".to_owned()
+        }
     }
 }
 
@@ -111,6 +152,7 @@ fn words(change: Change, finding: &Finding) -> String {
         Change::Partners => {
             return with("Let both ranks name each other in this call, or when the communicator is made");
         }
+        Change::Names => return with("Give the same name on all members of the group"),
         Change::OrderOfMessages => return with("Send and receive these messages in the same order"),
         Change::Unfinished => {
             return format!("Complete every request (MPI_Wait, MPI_Test or one of their kin) before {first}.");
@@ -125,6 +167,7 @@ fn words(change: Change, finding: &Finding) -> String {
                 "Let the handler of the exception do what the others wait for, or end all ranks (comm.Abort())",
             );
         }
+        Change::Ending => return with("Let a rank that cannot go on end all of them (MPI_Abort)"),
         Change::PythonEnded => {
             return with(
                 "Let the rank that has ended do its part first. Where an exception ended it, python -m mpi4py ends all ranks",
@@ -238,6 +281,7 @@ fn of_rank(what: Outside, first: &str) -> String {
                 "If the loop around {first} waits for what another rank writes, let that rank write it before it waits."
             )
         }
+        Outside::Handler => format!("Look why the signal came: {first}."),
         Outside::NotStarted => format!("Look what the rank does before MPI_Init: {first}."),
         Outside::Call => format!("Look again, whether the rank comes out of the loop around {first}."),
     }

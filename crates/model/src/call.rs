@@ -35,6 +35,10 @@ pub struct Call {
     /// `Window::handle` of the window that it is on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window: Option<String>,
+    /// The members of the group that a call which makes a communicator of one was given, as ranks in MPI_COMM_WORLD; null: of
+    /// no such call, or not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub group: Option<Vec<Option<i64>>>,
     /// The requests that it waits for or tests, in the order of the array that was given.
     #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "crate::common::trimmed")]
     pub requests: Vec<CallRequest>,

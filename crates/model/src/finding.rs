@@ -164,7 +164,7 @@ pub struct Finding {
     /// Of an odd rank: what it has that nearly all others have not, the strongest first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub odd: Vec<OddReason>,
-    /// Exceptions of Python programs of the ranks that others wait for, which may be why they wait.
+    /// Exceptions, signals and ends of programs of the ranks that others wait for, which may be why they wait.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exceptions: Vec<RankException>,
     /// The calls to look at or to change, those most to blame first; of many places some.

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Call, Common, EarlierCollective, Elsewhere, Group, HandleList, HandleWord, History, Operation, Outside,
-    PythonException, Queue, Sender, Source, SourceCall, Stack, TcpConnections, Text, Usual, Window,
+    Call, Common, EarlierCollective, Elsewhere, Exception, Group, HandleList, HandleWord, History, Operation, Outside,
+    Queue, Sender, Source, SourceCall, Stack, TcpConnections, Text, Usual, Window,
 };
 
 /// One process.
@@ -62,9 +62,10 @@ pub struct Process {
     /// The stacks of its threads, where they were asked for: of each only the thread and its frames.
     #[serde(skip_serializing_if = "is_none")]
     pub stacks: Common<Vec<Stack>>,
-    /// Exceptions of a Python program: those that threads handle just now, and the one that ended it.
+    /// Exceptions: those that threads handle just now, and the one that ended a Python program; signals whose handlers run, and who
+    /// ended the program.
     #[serde(skip_serializing_if = "is_none")]
-    pub exceptions: Common<Vec<PythonException>>,
+    pub exceptions: Common<Vec<Exception>>,
     /// Whether Python has ended in it (Py_Finalize): then nothing is known any more of an exception that ended its program.
     #[serde(skip_serializing_if = "is_false")]
     pub python_ended: bool,

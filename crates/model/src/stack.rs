@@ -30,6 +30,10 @@ pub struct Frame {
     /// Whether it is code that wraps MPI for the application: of mpi4py, of Boost.MPI, of a library that the user has named.
     #[serde(skip_serializing_if = "super::process::is_false")]
     pub wrapper: bool,
+    /// Of the kernel's call of a signal's handler: the signal's number, 0 where it is not known. The next frame is what it
+    /// interrupted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i64>,
 }
 
 /// A language whose code an interpreter runs.
@@ -73,6 +77,12 @@ pub struct Stack {
     /// `Outside::system_call`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub system_call: Option<SystemCall>,
+    /// Whether an exception of C++ unwinds the stack: it has been thrown and not been caught yet.
+    #[serde(skip_serializing_if = "super::process::is_false")]
+    pub unwinding: bool,
+    /// The type of the exception of C++ whose handler (`catch`) runs, the innermost one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub caught: Option<String>,
 }
 
 /// How many functions `Outside::through` has at most.

@@ -29,7 +29,8 @@ impl Core {
     /// `program` is the file of its program, as [`target::cores::checked`] returns it; `reader` is for whom files are read that the
     /// core file names.
     pub fn new(core: Arc<CoreFile>, program: PathBuf, reader: Option<Reader>, ending: Ending) -> Self {
-        let thread = |one: &target::cores::Thread| Thread { id: one.id, registers: one.registers.clone() };
+        let thread =
+            |one: &target::cores::Thread| Thread { id: one.id, registers: one.registers.clone(), blocked: one.blocked };
         let mut threads: Vec<Thread> = core.threads().iter().map(thread).collect();
         let main = core.pid();
         threads.sort_by_key(|thread| (Some(thread.id) != main, thread.id));

@@ -17,6 +17,8 @@ pub struct Thread {
     pub id: u32,
     /// Its registers.
     pub registers: Registers,
+    /// The signals that it has blocked, a bit each from 1 on; `None` where they are not known.
+    pub blocked: Option<u64>,
 }
 
 /// A process whose stacks can be read.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use model::{ExceptionState, PythonException};
+use model::{Exception, ExceptionState};
 use target::address::TargetAddr;
 
 use crate::code::{Code, Codes};
@@ -27,7 +27,7 @@ pub(crate) fn handled(
     memory: &Memory<'_>,
     codes: &Codes,
     thread: &PythonThread,
-) -> Result<Option<PythonException>, PythonError> {
+) -> Result<Option<Exception>, PythonError> {
     let Some(places) = memory.layout.exceptions else { return Ok(None) };
     let mut item = memory.pointer(thread.address, places.info)?;
     let mut seen = HashSet::new();
@@ -50,7 +50,7 @@ pub(crate) fn unhandled(
     memory: &Memory<'_>,
     codes: &Codes,
     interpreter: TargetAddr,
-) -> Result<Option<PythonException>, PythonError> {
+) -> Result<Option<Exception>, PythonError> {
     let Some(places) = memory.layout.exceptions else { return Ok(None) };
     let sys = memory.pointer(interpreter, memory.layout.sysdict)?;
     if sys.is_null() {
@@ -77,12 +77,12 @@ fn described(
     places: &Exceptions,
     value: TargetAddr,
     state: ExceptionState,
-) -> Result<(PythonException, Option<Rc<Code>>), PythonError> {
+) -> Result<(Exception, Option<Rc<Code>>), PythonError> {
     let kind = memory.pointer(value, memory.layout.object_type)?;
     if memory.target.read_uint(kind.wrapping_add(memory.layout.type_flags), 8)? & IS_EXCEPTION == 0 {
         return Err(unlike("what should be an exception of Python's is none"));
     }
-    let mut exception = PythonException { state, name: memory.name_of_type(kind)?, ..PythonException::default() };
+    let mut exception = Exception { state, name: memory.name_of_type(kind)?, ..Exception::default() };
     let mut traceback = memory.pointer(value, places.traceback)?;
     let mut seen = HashSet::new();
     let mut of_the_program = false;

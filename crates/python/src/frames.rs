@@ -130,6 +130,7 @@ fn frame(memory: &Memory<'_>, codes: &Codes, at: TargetAddr) -> Result<Option<Fr
         image: None,
         language: Some(FrameLanguage::Python),
         wrapper: place == Place::Wrapper,
+        signal: None,
     }))
 }
 

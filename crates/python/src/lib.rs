@@ -19,7 +19,7 @@ mod threads;
 
 pub use error::PythonError;
 
-use model::{PythonException, Stack};
+use model::{Exception, Stack};
 use target::Target;
 
 use crate::code::Codes;
@@ -37,7 +37,7 @@ pub struct Told {
     /// What is not known of its frames, in sentences.
     pub notes: Vec<String>,
     /// The exceptions that its threads handle, and the one that ended its program.
-    pub exceptions: Vec<PythonException>,
+    pub exceptions: Vec<Exception>,
     /// Whether the interpreter has ended, and nothing of its program is there any more.
     pub ended: bool,
 }
@@ -114,7 +114,7 @@ fn place(
         let mut note = |what: String| notes.push(format!("thread {thread}: {what}"));
         match handled {
             Ok(handled) => {
-                told.exceptions.extend(handled.map(|one| PythonException { thread: Some(thread), ..one }));
+                told.exceptions.extend(handled.map(|one| Exception { thread: Some(thread), ..one }));
             }
             Err(error) => note(format!("whether it handles an exception of Python is not known: {error}")),
         }

@@ -6,10 +6,11 @@ use super::{Session, history, refine, started, windows};
 use functions::{Chapter, Direction, WaitKind};
 use model::{
     Argument, Call, CallRequest, Common, Communicator, Handle, HandleKind, HandleState, HandleWord, Operation,
-    OperationStatus, Process, Progress, Remark, RequestSort, RequestState, SourceCall, Text, Window,
+    OperationStatus, Process, Progress, Remark, RequestSort, RequestState, SourceCall, Text, Typed, Window,
 };
 use readers::{Depth, HandleSource};
-use target::Target;
+use target::address::TargetAddr;
+use target::{Target, printable};
 
 /// How handles look in the application's variables.
 #[derive(Debug, Clone, Copy)]
@@ -44,6 +45,7 @@ impl<T: Target> Session<T> {
             let resolved = self.with_handles(|reader| {
                 for call in &mut calls {
                     resolve(call, communicators, form, Some(reader));
+                    call.group = group_of(call, form, reader);
                     resolve_window(call, communicators, form, reader, windows);
                 }
                 windows::add_locked(communicators, reader, windows);
@@ -65,6 +67,7 @@ impl<T: Target> Session<T> {
                 }
             }
         }
+        calls.iter_mut().for_each(|call| self.tell_texts(call));
         infer_communicators(&mut calls, &process.communicators);
         calls.iter_mut().for_each(|call| number(call, &process.communicators));
         process.calls = calls;
@@ -74,6 +77,39 @@ impl<T: Target> Session<T> {
             handles.get(&(call.request.handle?, call.request.fortran)).copied().flatten()
         });
         history::tell(process);
+    }
+
+    /// Says what the texts are that a call of C was given: the name of a port, a file, a group of processes.
+    fn tell_texts(&self, call: &mut Call) {
+        // Fortran gives their lengths apart.
+        if call.function.starts_with("mpi_") {
+            return;
+        }
+        let Some(function) = functions::find(&call.c_name()) else { return };
+        for argument in call.arguments.iter_mut().filter(|one| one.meaning.is_none() && one.unknown.is_none()) {
+            let parameter = function.parameter(&argument.name);
+            let is_text = parameter.is_some_and(|one| one.kind == "STRING" && one.direction == Direction::In);
+            let Some(at) = argument.value.filter(|value| is_text && *value != 0) else { continue };
+            if let Ok(text) = self.target.read_c_string(TargetAddr::new(at as u64), MOST_TEXT) {
+                argument.meaning = Some(format!("\"{}\"", printable(&text)).into());
+            }
+        }
+    }
+}
+
+/// Bytes of a text that a call was given; what is longer is cut.
+const MOST_TEXT: usize = 128;
+
+/// The members of the group that a call was given which makes a communicator of them.
+fn group_of(call: &Call, form: Form, reader: &dyn HandleSource) -> Option<Vec<Option<i64>>> {
+    if !matches!(functions::small(&call.c_name()), "MPI_Comm_create_group" | "MPI_Comm_create_from_group") {
+        return None;
+    }
+    let fortran = call.function.starts_with("mpi_");
+    let group = handle_in(call.argument("group")?)?;
+    match described(reader, form, fortran, HandleKind::Group, group, Depth::Full).typed {
+        Typed::Group(ranks) => ranks.ok(),
+        _ => None,
     }
 }
 

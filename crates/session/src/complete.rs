@@ -27,14 +27,15 @@ impl<T: Target> Session<T> {
     /// Adds to what a reader has found what is known besides memory, and what follows from both. `missing`: reads for which
     /// a recording has nothing. What wraps MPI is marked in the stacks.
     pub fn complete(&self, process: &mut Process, facts: &mut Facts, wrappers: &Wrappers, missing: &[TargetError]) {
-        let told = self.add_python(&mut facts.stacks);
+        let mut told = self.add_python(&mut facts.stacks);
         process.notes.extend(told.notes);
         if !facts.stacks.is_empty() && facts.stacks.iter().all(|stack| stack.main == Some(false)) {
             process.notes.push(WITHOUT_MAIN.to_owned());
         }
-        process.exceptions = told.exceptions.into();
         process.python_ended = told.ended;
         facts.stacks.iter_mut().for_each(|stack| wrappers.mark(stack));
+        told.exceptions.extend(facts.stacks.iter().flat_map(Stack::exceptions));
+        process.exceptions = told.exceptions.into();
         add_facts(process, facts);
         self.add_history(process, &facts.stacks);
         self.resolve_calls(process);

@@ -106,6 +106,16 @@ impl Machine {
         }
     }
 
+    /// Where the signals that were blocked before (`uc_sigmask`) lie above the stack pointer of the kernel's call of a handler, in
+    /// bytes: behind `uc_mcontext` on x86-64 (arch/x86/include/asm/sigframe.h), behind `siginfo_t` and before it on AArch64
+    /// (arch/arm64/include/uapi/asm/ucontext.h).
+    pub const fn blocked_before(self) -> u64 {
+        match self {
+            Self::X86_64 => 40 + 256,
+            Self::Aarch64 => 128 + 40,
+        }
+    }
+
     /// DWARF's number of the program counter.
     pub const fn program_counter(self) -> u16 {
         match self {

@@ -88,6 +88,8 @@ class FrameDict(_Frame, total=False):
     application: bool
     #: The file of its code; None where its code is in none that the debugger has. Not there: not known.
     image: Optional[str]
+    #: Of the kernel's call of a signal's handler: the signal's number, 0 where it is not known.
+    signal: int
 
 
 class SystemCallDict(TypedDict):

@@ -169,12 +169,16 @@ def _frame(frame: Any, calls: Calls) -> FrameDict:
     name = text(frame.name)
     where = frame.find_sal()
     known = where is not None and where.symtab is not None and where.line > 0
-    return {
+    told: FrameDict = {
         "function": without_parameters(name) if name else None,
         "file": text(lambda: where.symtab.filename) if known else None,
         "line": int(where.line) if known else None,
         **_origin(frame, calls),
     }
+    if frame.type() == gdb.SIGTRAMP_FRAME:
+        # gdb does not tell which one.
+        told["signal"] = 0
+    return told
 
 
 class _Origin(TypedDict, total=False):

@@ -53,6 +53,10 @@ class _Answers:
         return None if question is None else self._known[question]
 
 
+#: What code that a signal's handler returns to is called: glibc's on x86-64, the kernel's on AArch64.
+_TRAMPOLINES = ("__restore_rt", "__kernel_rt_sigreturn")
+
+
 @dataclass
 class _Raw:
     """A frame as lldb tells it, and what its files are asked."""
@@ -128,6 +132,9 @@ class Stacks:
             }
             if frame.image is not None:
                 told["application"] = frame.application
+            if told["function"] in _TRAMPOLINES:
+                # lldb does not tell which one.
+                told["signal"] = 0
             frames.append(told)
         if wrong is not None:
             frames.append({"function": None, "file": None, "line": None})

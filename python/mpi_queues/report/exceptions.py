@@ -1,4 +1,4 @@
-"""Exceptions of Python programs: a rank that is in a handler, or that has left through one, may be why others wait."""
+"""Exceptions, signals and ends of programs: a rank that is in a handler, or that has left through one, may be why others wait."""
 
 from __future__ import annotations
 
@@ -10,8 +10,14 @@ from .places import where
 from .words import clean, wrapped
 from .worlds import rank_in
 
-#: What became of it.
-_STATES = {"handled": "handling", "unhandled": "ended by"}
+#: What became of it: before its name, and between that and the place.
+_STATES = {
+    "handled": ("handling", "raised in"),
+    "unhandled": ("ended by", "raised in"),
+    "unwinding": ("unwinding", "in"),
+    "signal": ("in the handler of", "which came in"),
+    "ending": ("ending itself by", "in"),
+}
 
 
 def write_exceptions(snapshot: Snapshot, write: Write, options: Options) -> None:
@@ -24,11 +30,11 @@ def write_exceptions(snapshot: Snapshot, write: Write, options: Options) -> None
                 groups.setdefault(_key(exception, options), []).append(rank)
     if not groups:
         return
-    write("\nExceptions of Python:\n")
+    write("\nExceptions:\n")
     rows = list(groups.items())
     for (name, state, place), ranks in rows[: options.of(ROWS)]:
-        raised = f", raised in {place}" if place else ""
-        line = f"{ranks_named(ranks)} {_STATES.get(state, state)} {name}{raised}"
+        doing, came = _STATES.get(state, (state, "in"))
+        line = f"{ranks_named(ranks)} {doing} {name}" + (f", {came} {place}" if place else "")
         write(wrapped(line, "  ", "      ", width=options.width))
     if len(rows) > options.of(ROWS):
         write_more(f"  … and {len(rows) - options.of(ROWS)} more", write, options)
@@ -36,5 +42,6 @@ def write_exceptions(snapshot: Snapshot, write: Write, options: Options) -> None
 
 def _key(exception: Mapping[str, Any], options: Options) -> Tuple[str, str, str]:
     place = where({**exception, "caller": exception.get("function")}, full=options.verbose)
-    name = clean(str(exception.get("name") or "")) or "an exception"
-    return name, str(exception.get("state") or ""), clean(place)
+    state = str(exception.get("state") or "")
+    name = clean(str(exception.get("name") or "")) or ("a signal" if state == "signal" else "an exception")
+    return name, state, clean(place)

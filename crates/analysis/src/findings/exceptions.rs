@@ -1,7 +1,8 @@
-//! Exceptions of Python programs that may be why ranks wait: of those ranks for which the others do.
+//! Exceptions, signals and ends of programs that may be why ranks wait: of those ranks for which the others do.
 //!
 //! That a rank handles an exception is a fact; that the others wait because of it is none. It is told where the rank stands in
 //! the handler itself, and not all others came to where they are through the same one: a program may run in a handler all along.
+//! A rank that unwinds, is in the handler of a signal or ends itself has been taken there by that: no perhaps.
 
 use hashbrown::HashSet;
 use std::collections::BTreeMap;
@@ -12,7 +13,7 @@ use crate::job::ProcIndex;
 use crate::waits::{Free, ProcState};
 use crate::words;
 use crate::{advice, blame};
-use model::{Blamed, ExceptionState, Finding, FindingKind, Process, PythonException, RankException};
+use model::{Blamed, Exception, ExceptionState, Finding, FindingKind, Process, RankException};
 
 /// So many exceptions of one finding are told.
 const SHOWN: usize = 4;
@@ -36,7 +37,7 @@ pub fn add(context: &Context<'_>, findings: &mut [Finding]) {
             // A message that fits no receive may be the next one after what a handler left out.
             kind => kind.is_misfit(),
         };
-        if !explained {
+        if !explained || !finding.exceptions.is_empty() {
             continue;
         }
         let about: HashSet<i64> = finding.ranks.iter().copied().collect();
@@ -63,10 +64,15 @@ pub fn add(context: &Context<'_>, findings: &mut [Finding]) {
             continue;
         }
         // What follows a line is a blank, so that terminals and editors take it.
-        let handled = found.iter().take(NAMED).any(|one| one.exception.state == ExceptionState::Handled);
-        let end = if handled { "instead" } else { "before" };
-        finding.summary.push_str(&format!(", perhaps because {} {end}", told(&found)));
-        advice::of_exceptions(finding);
+        let states: Vec<ExceptionState> = found.iter().take(NAMED).map(|one| one.exception.state).collect();
+        let stands = |state: &ExceptionState| !matches!(state, ExceptionState::Unhandled | ExceptionState::Ending);
+        let end = if states.iter().any(stands) { "instead" } else { "before" };
+        let sure = |state: &ExceptionState| !matches!(state, ExceptionState::Handled | ExceptionState::Unhandled);
+        let perhaps = if states.iter().all(sure) { "" } else { "perhaps " };
+        finding.summary.push_str(&format!(", {perhaps}because {} {end}", told(&found)));
+        if let Some(first) = found.first() {
+            advice::of_exceptions(finding, &first.exception);
+        }
         // The calls that do not fit are certain.
         let place = if finding.kind.is_misfit() { finding.blamed.len() } else { 0 };
         finding.blamed.splice(place..place, blamed(&found));
@@ -83,12 +89,12 @@ pub fn of(context: &Context<'_>, procs: &[ProcIndex], all: &[ProcIndex]) -> Vec<
         for exception in process.exceptions.iter().filter(|exception| concerns(context, *proc, exception)) {
             let one = found.entry(key(exception)).or_insert_with(|| RankException {
                 ranks: Vec::new(),
-                exception: PythonException { thread: None, ..exception.clone() },
+                exception: Exception { thread: None, ..exception.clone() },
             });
             one.ranks.push(rank);
         }
     }
-    let has = |proc: &ProcIndex, wanted: &PythonException| {
+    let has = |proc: &ProcIndex, wanted: &Exception| {
         let process = context.process(*proc);
         process.is_none_or(|process| process.exceptions.iter().any(|one| key(one) == key(wanted)))
     };
@@ -99,21 +105,20 @@ pub fn of(context: &Context<'_>, procs: &[ProcIndex], all: &[ProcIndex]) -> Vec<
         one.ranks.dedup();
     }
     // What ended a program explains more than what is handled, and what few ranks have more than what many have.
-    told.sort_by_key(|one| (one.exception.state != ExceptionState::Unhandled, one.ranks.len()));
+    told.sort_by_key(|one| (one.exception.state == ExceptionState::Handled, one.ranks.len()));
     told.truncate(SHOWN);
     told
 }
 
 /// What makes exceptions of ranks one.
-type Key<'a> = (&'a str, bool, Option<&'a str>, Option<&'a str>, Option<i64>);
+type Key<'a> = (&'a str, ExceptionState, Option<&'a str>, Option<&'a str>, Option<i64>);
 
-fn key(one: &PythonException) -> Key<'_> {
-    let unhandled = one.state == ExceptionState::Unhandled;
-    (&one.name, unhandled, one.function.as_deref(), one.file.as_deref(), one.line)
+fn key(one: &Exception) -> Key<'_> {
+    (&one.name, one.state, one.function.as_deref(), one.file.as_deref(), one.line)
 }
 
 /// Whether a process stands where it does within the handler of an exception, or ends by it.
-fn concerns(context: &Context<'_>, proc: ProcIndex, exception: &PythonException) -> bool {
+fn concerns(context: &Context<'_>, proc: ProcIndex, exception: &Exception) -> bool {
     if exception.state == ExceptionState::Unhandled {
         return true;
     }
@@ -143,17 +148,34 @@ pub fn told(exceptions: &[RankException]) -> String {
 }
 
 fn words_of(one: &RankException) -> String {
-    let name = if one.exception.name.is_empty() { "exception" } else { &one.exception.name };
-    let verb = match (one.exception.state, one.ranks.len()) {
-        (ExceptionState::Handled, 1) => "handles",
-        (ExceptionState::Handled, _) => "handle",
-        (ExceptionState::Unhandled, 1) => "has an unhandled",
-        (ExceptionState::Unhandled, _) => "have an unhandled",
-    };
-    let article =
-        if one.exception.name.is_empty() && one.exception.state == ExceptionState::Handled { "an " } else { "" };
-    let from = blame::spot(&place(one)).map_or_else(String::new, |spot| format!(" from {spot}"));
-    format!("{} {verb} {article}{name}{from}", words::ranks(one.ranks.iter().copied()))
+    format!("{} {}", words::ranks(one.ranks.iter().copied()), does(&one.exception, one.ranks.len()))
+}
+
+/// What so many ranks do by an exception, after their names.
+pub fn does(exception: &Exception, ranks: usize) -> String {
+    let verb = |one: &'static str, many: &'static str| if ranks == 1 { one } else { many };
+    let has = verb("has", "have");
+    let spot = blame::spot(&place_of(exception, &[]));
+    let at = |word: &str| spot.as_ref().map_or_else(String::new, |spot| format!(" {word} {spot}"));
+    match (exception.state, exception.name.as_str()) {
+        (ExceptionState::Handled, "") => format!("{} an exception{}", verb("handles", "handle"), at("from")),
+        (ExceptionState::Handled, name) => format!("{} {name}{}", verb("handles", "handle"), at("from")),
+        (ExceptionState::Unhandled, "") => format!("{has} an unhandled exception{}", at("from")),
+        (ExceptionState::Unhandled, name) => format!("{has} an unhandled {name}{}", at("from")),
+        (ExceptionState::Unwinding, _) => format!("{} a C++ exception{}", verb("unwinds", "unwind"), at("in")),
+        (ExceptionState::Signal, name) => {
+            let name = if name.is_empty() { "a signal" } else { name };
+            let within = match &exception.within {
+                Some(within) if spot.is_some() => format!("{} (in {within})", at("in")),
+                Some(within) => format!(" in {within}"),
+                None => at("in"),
+            };
+            let handler = exception.handler.as_deref().map_or_else(String::new, |name| format!(" {name}"));
+            format!("got {name}{within} and {} in its handler{handler}", verb("is", "are"))
+        }
+        (ExceptionState::Ending, name @ ("exit" | "quick_exit")) => format!("{has} called {name}{}", at("in")),
+        (ExceptionState::Ending, name) => format!("{has} come to {name}{}", at("in")),
+    }
 }
 
 /// Where they came from, as places to look at.
@@ -162,13 +184,17 @@ pub fn blamed(exceptions: &[RankException]) -> Vec<Blamed> {
 }
 
 fn place(one: &RankException) -> Blamed {
+    place_of(&one.exception, &one.ranks)
+}
+
+fn place_of(exception: &Exception, ranks: &[i64]) -> Blamed {
     Blamed {
-        ranks: one.ranks.clone(),
+        ranks: ranks.to_vec(),
         function: String::new(),
-        file: one.exception.file.clone(),
-        line: one.exception.line,
-        caller: one.exception.function.clone(),
-        certain: one.exception.state == ExceptionState::Unhandled,
+        file: exception.file.clone(),
+        line: exception.line,
+        caller: exception.function.clone(),
+        certain: exception.state != ExceptionState::Handled,
     }
 }
 

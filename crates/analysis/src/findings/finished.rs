@@ -142,7 +142,8 @@ fn finding(
     blamed.extend(ends(context, how, ended));
     let change = match exceptions.first().map(|first| first.exception.state) {
         Some(ExceptionState::Unhandled) => Change::Unhandled,
-        Some(ExceptionState::Handled) => Change::Handled,
+        Some(ExceptionState::Handled | ExceptionState::Unwinding | ExceptionState::Signal) => Change::Handled,
+        Some(ExceptionState::Ending) => Change::Ending,
         None if !silent.is_empty() => Change::PythonEnded,
         None => Change::Usual(FindingKind::FinishedRank),
     };

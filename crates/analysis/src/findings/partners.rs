@@ -1,19 +1,23 @@
 //! Ranks in one collective call of which one waits for another that does not wait for it: leaders of MPI_Intercomm_create that do not
-//! name one another, and neighbours of a topology of which one alone names the other.
+//! name one another, neighbours of a topology of which one alone names the other, and members of a group that make a communicator
+//! of it under different names.
 
 use hashbrown::HashSet;
+use std::collections::BTreeMap;
 
 use super::Context;
 use super::collectives::on;
 use crate::advice::{self, Change};
 use crate::job::ProcIndex;
-use crate::waits::{INTERCOMM_CREATE, Op, Posted, Thread};
+use crate::waits::{INTERCOMM_CREATE, Op, Posted, Thread, name_of_group};
 use crate::words;
-use functions::{Chapter, WaitKind};
+use functions::{Chapter, WaitKind, small};
 use model::{Finding, FindingKind, Remark};
 
 /// How many findings are told.
 const SHOWN: usize = 16;
+/// How many names are told of one function.
+const SHOWN_NAMES: usize = 4;
 
 /// Which members such a call has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,7 +61,69 @@ pub fn find(context: &Context<'_>) -> Vec<Finding> {
             }
         }
     }
-    found.iter().map(|(pair, count)| finding(context, pair, *count)).collect()
+    let pairs = found.iter().map(|(pair, count)| finding(context, pair, *count));
+    pairs.chain(GROUP_FUNCTIONS.iter().filter_map(|function| names(context, function))).collect()
+}
+
+/// What makes a communicator of a group.
+const GROUP_FUNCTIONS: [&str; 2] = ["MPI_Comm_create_group", "MPI_Comm_create_from_group"];
+
+/// Ranks that stand in one of these with different names: by their arguments, or, where these are not known, by the tags of what
+/// their library has posted for it, which are made of the names (MPICH: `get_tag_from_stringtag`, src/mpi/comm/comm_impl.c, v4.0).
+fn names(context: &Context<'_>, function: &str) -> Option<Finding> {
+    let mut by_argument: BTreeMap<String, Vec<ProcIndex>> = BTreeMap::new();
+    let mut by_tag: BTreeMap<i64, Vec<ProcIndex>> = BTreeMap::new();
+    let (mut unnamed, mut certain) = (0, true);
+    for proc in (0..context.job.procs.len()).map(ProcIndex).filter(|proc| context.perhaps_stuck(*proc)) {
+        let Some(thread) = context.threads(proc).iter().find(|thread| small(&thread.call.c_name()) == function) else {
+            continue;
+        };
+        certain &= context.stuck_for_certain(proc) && thread.collective.is_some();
+        match name_of_group(thread.call) {
+            Some(name) => by_argument.entry(name).or_default().push(proc),
+            None => unnamed += 1,
+        }
+        let posted = thread.operations.iter().filter(|op| op.operation.internal);
+        let mut tags = posted.filter_map(|op| op.operation.desired_tag);
+        let own = tags.next().filter(|tag| tags.all(|other| other == *tag));
+        by_tag.entry(own.unwrap_or(-1)).or_default().push(proc);
+    }
+    let told: Vec<(String, Vec<ProcIndex>)> = if unnamed == 0 && by_argument.len() > 1 {
+        by_argument.into_iter().collect()
+    } else if unnamed > 0 && by_tag.len() > 1 && !by_tag.contains_key(&-1) {
+        certain = false;
+        let name = |tag: i64| format!("a name of which the library made tag {tag}");
+        by_tag.into_iter().map(|(tag, procs)| (name(tag), procs)).collect()
+    } else {
+        return None;
+    };
+    let mut told = told;
+    told.sort_by_key(|(_, procs)| (procs.len(), procs.first().copied()));
+    let all: Vec<ProcIndex> = told.iter().flat_map(|(_, procs)| procs).copied().collect();
+    let parts: Vec<String> = told
+        .iter()
+        .take(SHOWN_NAMES)
+        .map(|(name, procs)| {
+            let gives = if procs.len() == 1 { "gives" } else { "give" };
+            format!("{} {gives} {name}", words::procs(context.job, procs))
+        })
+        .collect();
+    let mut evidence = vec!["All members of a group must give the same one to make a communicator of it.".to_owned()];
+    if !certain {
+        evidence.push("Not certain: they may be members of different groups.".to_owned());
+    }
+    let mut finding = Finding {
+        kind: FindingKind::CollectiveMismatch,
+        summary: format!("in {function} {}", words::list(&parts, "and")),
+        ranks: context.ranks(&all),
+        calls: context.calls(&all),
+        certain,
+        evidence,
+        blamed: context.blamed(&all),
+        ..Finding::default()
+    };
+    advice::give(&mut finding, Change::Names);
+    Some(finding)
 }
 
 /// The peers of what a thread has posted for its call itself: not for a collective that the library makes of others for it.

@@ -5,15 +5,18 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::Context;
 use super::deadlock::capital;
+use super::exceptions;
 use crate::advice::{self, Change, Outside as Doing};
 use crate::graph::NodeId;
 use crate::job::ProcIndex;
 use crate::matching::Entry;
 use crate::stuck::{Seen, Stuck};
-use crate::waits::{Free, Need, ProcState, Thread, in_lock, reads_input};
+use crate::waits::{Free, Need, ProcState, Thread, in_lock, reads_input, waits_for_heap};
 use crate::words;
 use functions::wait_kind;
-use model::{Call, Finding, FindingKind, OperationStatus, Outside, Process, Text};
+use model::{
+    Call, Exception, ExceptionState, Finding, FindingKind, OperationStatus, Outside, Process, RankException, Text,
+};
 
 /// How many places at which slow ranks stand are told each by itself.
 const SHOWN: usize = 16;
@@ -22,6 +25,8 @@ const SHOWN: usize = 16;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
     Stopped,
+    /// In the handler of a signal, and what it waits for there.
+    Handler(Box<Exception>, InHandler),
     Lock(Spot),
     Input(Spot),
     Work(Spot),
@@ -36,6 +41,14 @@ impl Place {
     fn is_outside(&self) -> bool {
         !matches!(self, Self::NotStarted(_) | Self::Call(..) | Self::Accesses(..))
     }
+}
+
+/// What a thread does in the handler of a signal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum InHandler {
+    WaitsForHeap,
+    WaitsForThread,
+    Runs,
 }
 
 /// Innermost function, the application's function, its file and line.
@@ -72,7 +85,10 @@ fn places(context: &Context<'_>, wanted: impl Fn(ProcIndex) -> bool) -> BTreeMap
     for (index, state) in context.waits.states.iter().enumerate() {
         let proc = ProcIndex(index);
         let place = match state {
-            ProcState::Free(free) => place(free, is_before_init(context, proc)),
+            ProcState::Free(free) => {
+                let signal = handler(context, proc, free);
+                signal.or_else(|| place(free, is_before_init(context, proc)))
+            }
             ProcState::Blocked(threads) => accesses(threads, context.seen.get(index).copied().unwrap_or_default()),
             _ => None,
         };
@@ -100,8 +116,26 @@ fn is_before_init(context: &Context<'_>, proc: ProcIndex) -> bool {
     context.process(proc).is_some_and(Process::is_before_init)
 }
 
+fn spot(thread: &Outside) -> Spot {
+    (thread.function.clone(), thread.caller.clone(), thread.file.clone(), thread.line)
+}
+
+/// That of a rank outside MPI whose thread is in the handler of a signal.
+fn handler(context: &Context<'_>, proc: ProcIndex, free: &Free<'_>) -> Option<Place> {
+    let Free::Outside(thread) = free else { return None };
+    let is_its =
+        |one: &&Exception| one.state == ExceptionState::Signal && one.thread.is_none_or(|own| own == thread.thread);
+    let exception = context.process(proc)?.exceptions.iter().find(is_its)?;
+    let exception = Exception { thread: None, ..exception.clone() };
+    let does = match () {
+        () if waits_for_heap(thread) => InHandler::WaitsForHeap,
+        () if in_lock(thread) => InHandler::WaitsForThread,
+        () => InHandler::Runs,
+    };
+    Some(Place::Handler(Box::new(exception), does))
+}
+
 fn place(free: &Free<'_>, is_before_init: bool) -> Option<Place> {
-    let spot = |thread: &Outside| (thread.function.clone(), thread.caller.clone(), thread.file.clone(), thread.line);
     match free {
         Free::Stopped => Some(Place::Stopped),
         Free::NotStarted => Some(Place::NotStarted((None, None, None, None))),
@@ -197,6 +231,15 @@ fn does(place: &Place, ranks: usize) -> (String, Doing) {
     let verb = |one: &'static str, many: &'static str| if ranks == 1 { one } else { many };
     match place {
         Place::Stopped => (format!("{} stopped by a signal", verb("is", "are")), Doing::Stopped),
+        Place::Handler(exception, does) => {
+            let it = verb("it waits", "they wait");
+            let waits = match does {
+                InHandler::WaitsForHeap => format!(", where {it} for the heap's lock"),
+                InHandler::WaitsForThread => format!(", where {it} for another thread"),
+                InHandler::Runs => String::new(),
+            };
+            (format!("{}{waits}", exceptions::does(exception, ranks)), Doing::Handler)
+        }
         Place::Lock(spot) => (
             format!("{} outside MPI and wait{} for another thread{}", verb("is", "are"), verb("s", ""), at(spot)),
             Doing::Lock,
@@ -228,7 +271,10 @@ fn finding(context: &Context<'_>, place: &Place, procs: &[ProcIndex], waiting: &
     let accesses = if matches!(place, Place::Work(_)) { one_sided(context, waiting) } else { Vec::new() };
     let kind = match place {
         Place::Work(_) if accesses.is_empty() => FindingKind::SlowRank,
-        Place::Stopped | Place::Lock(_) | Place::Work(_) => FindingKind::StuckOutside,
+        Place::Stopped
+        | Place::Lock(_)
+        | Place::Work(_)
+        | Place::Handler(_, InHandler::WaitsForHeap | InHandler::WaitsForThread) => FindingKind::StuckOutside,
         _ => FindingKind::SlowRank,
     };
     let waits = words::wait(waiting.len());
@@ -262,12 +308,19 @@ fn finding(context: &Context<'_>, place: &Place, procs: &[ProcIndex], waiting: &
         summary,
         ranks: context.ranks(procs),
         calls,
-        certain: !matches!(place, Place::Lock(_)) && accesses.is_empty(),
+        certain: !matches!(place, Place::Lock(_) | Place::Handler(..)) && accesses.is_empty(),
         evidence,
         blamed: context.blamed(procs),
         ..Finding::default()
     };
     advice::give(&mut finding, Change::Rank(if accesses.is_empty() { doing } else { Doing::Target }));
+    if let Place::Handler(exception, ..) = place {
+        let told = RankException { ranks: finding.ranks.clone(), exception: (**exception).clone() };
+        finding.blamed = exceptions::blamed(std::slice::from_ref(&told));
+        advice::give(&mut finding, Change::Rank(doing));
+        advice::of_exceptions(&mut finding, exception);
+        finding.exceptions = vec![told];
+    }
     finding
 }
 

@@ -22,14 +22,48 @@ pub struct CollectiveId(pub usize);
 pub struct Collective {
     /// The function, by its name in C.
     pub function: String,
-    /// The communicator; `None` for what is about the whole job.
+    /// The communicator; `None` for what is about the whole job, or a group.
     pub communicator: Option<CommunicatorId>,
+    /// The group of which it makes a communicator.
+    pub group: Option<NamedGroup>,
     /// Who stands in it, ascending.
     pub present: Vec<ProcIndex>,
     /// The members that do not, ascending.
     pub missing: Vec<ProcIndex>,
     /// Whether all members are known.
     pub whole: bool,
+}
+
+/// A group whose members make a communicator of it, each by the same name.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct NamedGroup {
+    /// Its members, ascending.
+    pub members: Vec<ProcIndex>,
+    /// What tells it from others: the argument that must be alike on all, in words.
+    pub name: String,
+}
+
+impl NamedGroup {
+    /// That of a call, where all of it is known.
+    fn of(job: &Job<'_>, process: &Process, call: &Call) -> Option<Self> {
+        // Ranks in MPI_COMM_WORLD tell no process of another world.
+        let group = call.group.as_ref().filter(|_| process.world.is_none())?;
+        let members = group.iter().map(|rank| job.proc((*rank)?));
+        let mut members: Vec<ProcIndex> = members.collect::<Option<_>>()?;
+        members.sort_unstable();
+        members.dedup();
+        let name = name_of_group(call)?;
+        Some(Self { members, name })
+    }
+}
+
+/// What tells a call that makes a communicator of a group from others: `the string "solver"`, `tag 5`.
+pub fn name_of_group(call: &Call) -> Option<String> {
+    match small(&call.c_name()) {
+        "MPI_Comm_create_from_group" => Some(format!("the string {}", call.argument("stringtag")?.meaning.as_ref()?)),
+        "MPI_Comm_create_group" => Some(format!("tag {}", call.argument("tag")?.value?)),
+        _ => None,
+    }
 }
 
 /// All of them.
@@ -43,21 +77,24 @@ impl Collectives {
     /// Looks who stands in which.
     pub(super) fn new(job: &Job<'_>, states: &[ProcState<'_>], open: &[Open<'_>]) -> Self {
         let mut found = Self::default();
-        let mut known: HashMap<(String, Option<CommunicatorId>), CollectiveId> = HashMap::new();
+        let mut known: HashMap<(String, Option<CommunicatorId>, Option<NamedGroup>), CollectiveId> = HashMap::new();
         for (index, state) in states.iter().enumerate() {
             let ProcState::Blocked(threads) = state else { continue };
             for thread in threads {
                 let proc = ProcIndex(index);
+                let group = job.procs[index].process.and_then(|process| NamedGroup::of(job, process, thread.call));
                 let places: Vec<Option<CommunicatorId>> = match thread.wait_kind {
+                    WaitKind::Collective(..) if group.is_some() => vec![None],
                     WaitKind::Collective(..) => on(job, proc, thread, &open[index]).into_iter().map(Some).collect(),
                     WaitKind::Init | WaitKind::Finalize => vec![None],
                     _ => continue,
                 };
                 for communicator in places {
                     let function = thread.call.c_name().into_owned();
-                    let id = *known.entry((small(&function).to_owned(), communicator)).or_insert_with(|| {
-                        let (present, missing) = (Vec::new(), Vec::new());
-                        found.all.push(Collective { function, communicator, present, missing, whole: true });
+                    let key = (small(&function).to_owned(), communicator, group.clone());
+                    let id = *known.entry(key).or_insert_with(|| {
+                        let (present, missing, group) = (Vec::new(), Vec::new(), group.clone());
+                        found.all.push(Collective { function, communicator, group, present, missing, whole: true });
                         CollectiveId(found.all.len() - 1)
                     });
                     found.all[id.0].present.push(proc);
@@ -102,6 +139,9 @@ impl Collectives {
 
 /// Everybody who is to take part, and whether they are all known.
 fn members(job: &Job<'_>, collective: &Collective, states: &[ProcState<'_>]) -> (Vec<ProcIndex>, bool) {
+    if let Some(group) = &collective.group {
+        return (group.members.clone(), true);
+    }
     if let Some(id) = collective.communicator {
         let Some(groups) = &job.communicators[id.0].groups else { return (Vec::new(), false) };
         let all = || groups.iter().flatten();
@@ -262,6 +302,10 @@ impl<'a> Context<'a, '_> {
         let collective = self.collectives.get(id);
         if collective.missing.is_empty() {
             return Need::Nothing;
+        }
+        // The libraries agree on a context there, which takes all members.
+        if collective.group.is_some() {
+            return Need::Others(id);
         }
         let shared = collective.communicator.and_then(|id| self.job.communicators.get(id.0));
         if shared.is_some_and(|shared| shared.doubt.is_some()) {

@@ -17,11 +17,11 @@ mod threads;
 mod traffic;
 mod words;
 
-pub use collectives::{Collective, CollectiveId, Collectives};
+pub use collectives::{Collective, CollectiveId, Collectives, name_of_group};
 pub use intercomm::INTERCOMM_CREATE;
 pub use posted::{Op, Open, Own, Peer, Posted, peer};
 pub use states::{Finished, Free, ProcState};
-pub use threads::{Whose, in_lock, reads_input, whose};
+pub use threads::{Whose, in_lock, is_heap, reads_input, waits_for_heap, whose};
 pub use traffic::Traffic;
 
 use std::collections::BTreeMap;

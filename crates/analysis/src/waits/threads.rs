@@ -181,6 +181,20 @@ fn waits(thread: &Outside) -> bool {
     }
 }
 
+/// Functions that look after the heap, for which a thread may have to wait for others.
+const HEAP: &[&str] =
+    &["malloc", "free", "calloc", "realloc", "reallocarray", "memalign", "aligned_alloc", "posix_memalign"];
+
+/// Whether a function looks after the heap: of the C library, or C++'s operators.
+pub fn is_heap(function: &str) -> bool {
+    HEAP.contains(&base(function)) || function.starts_with("operator new") || function.starts_with("operator delete")
+}
+
+/// Whether a thread that waits does so for the lock of the heap.
+pub fn waits_for_heap(thread: &Outside) -> bool {
+    in_lock(thread) && functions(thread).any(is_heap)
+}
+
 /// Whether a thread waits for another thread of its process, for as long as it takes.
 pub fn in_lock(thread: &Outside) -> bool {
     let call = thread.system_call.as_ref().filter(|call| call.waits);

@@ -56,7 +56,8 @@ impl Waits<'_> {
         let missing = words::procs(job, &collective.missing);
         let place = collective.communicator.and_then(|id| job.communicators.get(id.0)?.views.first());
         let on = place.map_or_else(String::new, |view| format!(" on {}", words::communicator(view.communicator)));
-        Some(format!("{missing} to enter {}{on}", collective.function))
+        let name = collective.group.as_ref().map_or_else(String::new, |group| format!(" with {}", group.name));
+        Some(format!("{missing} to enter {}{on}{name}", collective.function))
     }
 
     /// What the peer of an operation that a thread waits for is to do: `send tag 17 on "halo"`.

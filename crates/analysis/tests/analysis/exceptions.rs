@@ -1,19 +1,20 @@
-//! Exceptions of Python programs as what may be the cause.
+//! Exceptions, signals and ends of programs as what may be the cause.
 
 use analysis::diagnose::diagnose;
-use model::{ExceptionState, FindingKind, PythonException, Snapshot, Stage, State};
+use model::{Exception, ExceptionState, FindingKind, Snapshot, Stage, State, SystemCall};
 
 use super::made::{call, job, of_kind, outside, receive, send, twice};
 
 /// Lets a rank have an exception from a line of `x.py`.
 fn raises(snapshot: &mut Snapshot, rank: usize, name: &str, state: ExceptionState, line: i64) {
-    snapshot.processes[rank].exceptions.push(PythonException {
+    snapshot.processes[rank].exceptions.push(Exception {
         name: name.to_owned(),
         state,
-        thread: (state == ExceptionState::Handled).then_some(1),
+        thread: (state != ExceptionState::Unhandled).then_some(1),
         function: Some("check".to_owned()),
         file: Some("/home/me/x.py".to_owned()),
         line: Some(line),
+        ..Exception::default()
     });
 }
 
@@ -211,4 +212,53 @@ fn of_many_exceptions_some_are_told() {
     assert_eq!(finding.exceptions.len(), 4);
     assert!(finding.summary.contains("handles an exception from check at x.py:"), "{}", finding.summary);
     assert!(finding.summary.len() < 400, "{}", finding.summary);
+}
+
+/// Ranks 1 and 2 stand in a collective that rank 0 does not enter.
+fn one_elsewhere(function: &str) -> Snapshot {
+    let mut snapshot = job(3);
+    call(&mut snapshot, 0, function, 30);
+    for rank in [1, 2] {
+        call(&mut snapshot, rank, "MPI_Allreduce", 10);
+    }
+    snapshot
+}
+
+#[test]
+fn a_rank_that_unwinds_or_ends_is_where_it_is_because_of_that() {
+    for (name, state, expected) in [
+        ("", ExceptionState::Unwinding, ", because rank 0 unwinds a C++ exception in check at x.py:9 instead"),
+        ("exit", ExceptionState::Ending, ", because rank 0 has called exit in check at x.py:9 before"),
+        ("ERROR STOP", ExceptionState::Ending, ", because rank 0 has come to ERROR STOP in check at x.py:9 before"),
+        (
+            "SIGTERM",
+            ExceptionState::Signal,
+            ", because rank 0 got SIGTERM in check at x.py:9 and is in its handler instead",
+        ),
+    ] {
+        let mut snapshot = one_elsewhere("MPI_Win_free");
+        raises(&mut snapshot, 0, name, state, 9);
+        let (findings, _) = diagnose(&snapshot, None);
+        let told = findings.iter().find(|finding| finding.summary.contains(expected));
+        assert!(told.is_some_and(|finding| finding.exceptions.len() == 1), "{expected}: {findings:#?}");
+    }
+}
+
+#[test]
+fn a_handler_that_waits_for_the_heap_is_the_first_that_is_told() {
+    let mut snapshot = one_elsewhere("MPI_Barrier");
+    snapshot.processes[0].calls = Vec::new().into();
+    outside(&mut snapshot, 0, "futex_wait");
+    let thread = &mut snapshot.processes[0].outside[0];
+    thread.through = ["futex_wait", "__GI___libc_malloc"].map(str::to_owned).to_vec();
+    thread.system_call = Some(SystemCall { name: Some("futex".to_owned()), waits: true, timed: false });
+    raises(&mut snapshot, 0, "SIGABRT", ExceptionState::Signal, 9);
+    let signal = &mut snapshot.processes[0].exceptions[0];
+    (signal.within, signal.handler) = (Some("malloc".to_owned()), Some("dump".to_owned()));
+    let (findings, _) = diagnose(&snapshot, None);
+    let first = &findings[0];
+    let expected = "rank 0 got SIGABRT in check at x.py:9 (in malloc) and is in its handler dump, where it waits for the \
+                    heap's lock while ranks 1 and 2 wait for it";
+    assert_eq!((first.kind, first.summary.as_str()), (FindingKind::StuckOutside, expected));
+    assert!(first.advice.as_deref().is_some_and(|advice| advice.contains("finds the heap damaged")), "{first:#?}");
 }

@@ -285,3 +285,40 @@ fn worlds_of_one_process_have_another_launcher() {
         assert!(!diagnose(&other, None).1.headline.contains("a world of its own"));
     }
 }
+
+/// Ranks in MPI_Comm_create_from_group on all of them, each with a string of its own or without one that is known.
+fn named_groups(names: &[Option<&str>]) -> Snapshot {
+    let mut snapshot = job(names.len() as i64);
+    for (rank, name) in names.iter().enumerate() {
+        call(&mut snapshot, rank, "MPI_Comm_create_from_group", 11);
+        let call = &mut snapshot.processes[rank].calls[0];
+        call.group = Some((0..names.len() as i64).map(Some).collect());
+        let meaning = name.map(|name| format!("\"{name}\"").into());
+        call.arguments = vec![Argument { name: "stringtag".into(), meaning, ..Argument::default() }];
+    }
+    snapshot
+}
+
+#[test]
+fn members_that_give_a_group_different_names_never_meet() {
+    let snapshot = named_groups(&[Some("coordinator"), Some("worker"), Some("worker")]);
+    let (findings, verdict) = twice(&snapshot);
+    let expected = "in MPI_Comm_create_from_group rank 0 gives the string \"coordinator\" and ranks 1 and 2 give the \
+                    string \"worker\"";
+    assert_eq!((findings[0].kind, findings[0].summary.as_str()), (FindingKind::CollectiveMismatch, expected));
+    assert!(findings[0].certain && verdict.state == State::Deadlock, "{findings:#?}");
+    assert_eq!(findings[0].ranks, [0, 1, 2]);
+}
+
+#[test]
+fn a_member_that_is_not_there_is_the_one_that_is_waited_for() {
+    let mut snapshot = named_groups(&[Some("all"), Some("all"), Some("all")]);
+    snapshot.processes[2].calls = Vec::new().into();
+    outside(&mut snapshot, 2, "solve");
+    let (findings, _) = diagnose(&snapshot, None);
+    assert!(findings.iter().all(|finding| finding.kind != FindingKind::CollectiveMismatch), "{findings:#?}");
+    assert!(findings[0].summary.starts_with("rank 2 is outside MPI"), "{findings:#?}");
+    // All are there: they go on.
+    let (findings, _) = diagnose(&named_groups(&[Some("all"), Some("all")]), None);
+    assert!(findings.is_empty(), "{findings:#?}");
+}

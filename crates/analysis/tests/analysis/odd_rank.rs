@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use analysis::diagnose::{Earlier, Watched, diagnose};
-use model::{Finding, FindingKind, Frame, OddReason, PythonException, Snapshot, Stage, State};
+use model::{Exception, Finding, FindingKind, Frame, OddReason, Snapshot, Stage, State};
 
 use super::made::{call, counted, of_kind, receive, twice};
 use super::made_stacks::{Chance, dark_job, frame, in_mpi, library, stack, stand};
@@ -273,7 +273,7 @@ fn what_is_told_of_one() {
     // One in a handler.
     let mut snapshot = standing(&places);
     let thread = snapshot.processes[5].calls[0].thread;
-    let exception = PythonException { name: "KeyError".to_owned(), thread: Some(thread), ..PythonException::default() };
+    let exception = Exception { name: "KeyError".to_owned(), thread: Some(thread), ..Exception::default() };
     snapshot.processes[5].exceptions.push(exception);
     let (findings, _) = diagnose(&snapshot, None);
     assert_eq!(findings[0].summary, format!("{summary}, perhaps because rank 5 handles KeyError instead"));

@@ -204,6 +204,7 @@ fn any_stack() -> impl Strategy<Value = Stack> {
         image: (image > 0).then(|| format!("/lib/{image}.so")),
         language: python.then_some(FrameLanguage::Python),
         wrapper,
+        signal: None,
     });
     let frames = prop::collection::vec(frame, 0..8);
     (frames, any::<bool>(), option::of(any::<bool>()), -1..3_i64).prop_map(|(frames, complete, main, thread)| Stack {

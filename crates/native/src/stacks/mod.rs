@@ -4,6 +4,7 @@
 
 mod caller;
 mod chain;
+mod cxx;
 mod fingerprint;
 mod jumps;
 mod message_memory;
@@ -64,6 +65,8 @@ pub(crate) struct Shared<P: Process> {
     pub(crate) fingerprints: Fingerprints,
     pub(crate) messages: Rc<Messages>,
     pub(crate) family: OnceCell<Option<functions::constants::Family>>,
+    /// Where libstdc++ keeps a thread's exceptions.
+    exceptions: OnceCell<Option<cxx::Place>>,
 }
 
 impl<P: Process> Shared<P> {
@@ -112,6 +115,7 @@ pub fn stacks<P: Process + 'static>(
         fingerprints: Fingerprints::default(),
         messages: Rc::clone(messages),
         family: OnceCell::new(),
+        exceptions: OnceCell::new(),
     });
     let threads = process.threads();
     let mut found = Stacks { all: !threads.is_empty() && threads.len() <= MAX_THREADS, ..Stacks::default() };
@@ -156,6 +160,7 @@ fn stack<P: Process + 'static>(
         system_call: system_call(process, thread),
         ..Stack::default()
     };
+    cxx::tell(shared, thread, &mut stack);
     let told = thread_call(&named, &NativeThread { shared: Rc::clone(shared), walked }, kept);
     add(&mut stack, told);
     stack

@@ -63,7 +63,7 @@ impl Walked {
         let guessed = stack.first_guess().is_some();
         let outermost = stack.end == End::Outermost;
         let mut found = Self { stack: Vec::new(), loaded: Vec::new(), shown: Vec::new(), complete: false };
-        let mut main = false;
+        let (mut main, mut blocked) = (false, thread.blocked);
         for (at, frame) in stack.frames.into_iter().enumerate() {
             let address = place(&frame);
             let loaded = shared.images.loaded(address);
@@ -73,6 +73,13 @@ impl Walked {
             }
             let before = found.shown.len();
             found.shown.extend(shown(shared, loaded.as_deref(), at, address));
+            if frame.signal_trampoline
+                && let Some(trampoline) = found.shown.last_mut()
+            {
+                let before = blocked_before(shared, thread.registers.machine(), &frame);
+                trampoline.frame.signal = Some(signal_number(blocked, before));
+                blocked = before;
+            }
             let last = found.shown[before..].last();
             main = last.is_some_and(is_main) && loaded.as_ref().is_some_and(|one| one.image.is_program);
             found.stack.push(frame);
@@ -111,6 +118,18 @@ impl Walked {
 /// An address in the instruction at which a frame stands. The kernel's call of a signal's handler was called by nobody.
 pub(crate) fn place(frame: &unwind::Frame) -> u64 {
     if frame.signal_trampoline { frame.pc() } else { frame.lookup() }
+}
+
+/// The signals that were blocked before the kernel called a handler.
+fn blocked_before<P: Process>(shared: &Shared<P>, machine: Machine, trampoline: &unwind::Frame) -> Option<u64> {
+    let at = trampoline.registers.sp()?.checked_add(machine.blocked_before())?;
+    shared.memory.read_uint(TargetAddr::new(at), 8).ok()
+}
+
+/// The signal that a handler has blocked besides those of before: its own; 0 where there are more or none.
+fn signal_number(blocked: Option<u64>, before: Option<u64>) -> i64 {
+    let more = blocked.zip(before).map_or(0, |(blocked, before)| blocked & !before);
+    if more.count_ones() == 1 { i64::from(more.trailing_zeros()) + 1 } else { 0 }
 }
 
 /// The frame of a function that ended with a jump, behind which `after` is, in the call that the frame `at` of the stack made.

@@ -96,5 +96,23 @@ pub(crate) fn registers(thread: libc::pid_t) -> io::Result<Registers> {
     found.ok_or_else(|| io::Error::from(io::ErrorKind::Unsupported))
 }
 
+/// The signals that a thread which stands has blocked, a bit each from 1 on.
+pub(crate) fn blocked_signals(thread: libc::pid_t) -> io::Result<u64> {
+    let mut found = 0_u64;
+    // SAFETY: the kernel writes the eight bytes of its `sigset_t`, whose size it is told.
+    let done = unsafe {
+        libc::ptrace(
+            PTRACE_GETSIGMASK as _,
+            thread,
+            std::ptr::without_provenance_mut::<libc::c_void>(size_of::<u64>()),
+            &raw mut found,
+        )
+    };
+    if done == -1 { Err(io::Error::last_os_error()) } else { Ok(found) }
+}
+
+/// include/uapi/linux/ptrace.h, since Linux 3.11.
+const PTRACE_GETSIGMASK: libc::c_uint = 0x420a;
+
 /// elf.h
 const NT_PRSTATUS: usize = 1;

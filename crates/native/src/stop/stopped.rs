@@ -396,7 +396,12 @@ impl Tracer {
                 _ => ptrace::registers(kernel(*id)),
             };
             match registers {
-                Ok(registers) => found.push(Thread { id: *id, registers }),
+                Ok(registers) => {
+                    // One that was left alone does not stand for us.
+                    let stands = !matches!(state, State::LeftAlone(_));
+                    let blocked = if stands { ptrace::blocked_signals(kernel(*id)).ok() } else { None };
+                    found.push(Thread { id: *id, registers, blocked });
+                }
                 // It was killed while it stood.
                 Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
                 Err(error) if error.kind() == io::ErrorKind::Unsupported => return Err(StopError::OtherMachine),

@@ -21,6 +21,9 @@ const MAX_NAME: usize = 256;
 /// src/include/mpir_contextid.h, v4.0.2).
 pub const COLLECTIVE: u64 = 1;
 
+/// The handle of MPI_COMM_WORLD.
+pub const WORLD: HandleValue = HandleValue::first(Place::Builtin, ObjectKind::Comm);
+
 /// A communicator and what is needed to find what belongs to it.
 #[derive(Debug, Clone)]
 pub struct Found {
@@ -114,7 +117,7 @@ impl Communicators {
     /// communicator of a node is as large as itself (`MPIR_Comm_create_subcomms`, src/mpi/comm/commutil.c, v4.0), or the
     /// number says so from which that is made when it is needed (`num_local`, the same file, v5.0).
     pub fn one_node(&self) -> bool {
-        let Some(world) = self.found.first() else { return false };
+        let Some(world) = self.world() else { return false };
         let node = self.at(world.node_comm).and_then(|index| self.found.get(index));
         (world.on_node.is_some() && world.on_node == world.facts.size)
             || node.is_some_and(|node| node.facts.size == world.facts.size)
@@ -122,7 +125,7 @@ impl Communicators {
 
     /// Whether no other process that MPI_Init started is on this node, as far as MPICH uses that.
     pub fn alone_on_node(&self) -> bool {
-        let Some(world) = self.found.first() else { return false };
+        let Some(world) = self.world() else { return false };
         let node = self.at(world.node_comm).and_then(|index| self.found.get(index));
         world.on_node == Some(1) || node.is_some_and(|node| node.facts.size == Some(1))
     }
@@ -137,9 +140,24 @@ impl Communicators {
         self.found.iter().position(owner).unwrap_or(0)
     }
 
-    /// This process's rank in MPI_COMM_WORLD, which is the first.
+    /// MPI_COMM_WORLD; `None` in a process that has only sessions.
+    pub fn world(&self) -> Option<&Found> {
+        self.found.first().filter(|first| first.value == WORLD)
+    }
+
+    /// How many processes MPI_COMM_WORLD has; `None` in a process that has only sessions.
+    pub fn world_size(&self) -> Option<i64> {
+        self.world()?.facts.size
+    }
+
+    /// This process's rank in MPI_COMM_WORLD; of a process that has only sessions that in the world from which their sets of
+    /// processes are.
     pub fn own_rank(&self) -> Option<i64> {
-        self.found.first()?.facts.local_rank
+        let own = |found: &Found| {
+            let local = usize::try_from(found.facts.local_rank?).ok()?;
+            found.facts.group.as_ref()?.get(local).copied().flatten()
+        };
+        self.world().map_or_else(|| self.found.iter().find_map(own), |world| world.facts.local_rank)
     }
 
     /// The communicator that receives messages of a context, and whether they are those of its collectives.
@@ -162,7 +180,7 @@ impl Communicators {
             plain if Some(plain) == collective => Some(true),
             _ => None,
         };
-        let made = |(index, found): &(usize, &Found)| *index == 0 || found.send_context != 0;
+        let made = |(_, found): &(usize, &Found)| found.value == WORLD || found.send_context != 0;
         (0..).zip(&self.found).filter(made).filter_map(|(index, found)| Some((index, of(found)?))).collect()
     }
 }
@@ -170,7 +188,7 @@ impl Communicators {
 /// Reads all communicators. `abi`: C handles are pointers (the MPI-5 ABI), not integers.
 ///
 /// # Errors
-/// Where MPI_COMM_WORLD itself cannot be read, or the process is gone.
+/// Where MPI_COMM_WORLD itself cannot be read though there is one, or the process is gone.
 pub fn read_all(
     target: &dyn Target,
     layouts: &Layouts,
@@ -179,11 +197,13 @@ pub fn read_all(
     abi: bool,
 ) -> Result<Communicators, ReaderError> {
     let mut all = Communicators::default();
-    let world = pools.address_of(target, HandleValue::first(Place::Builtin, ObjectKind::Comm));
-    let world = world.ok_or_else(|| ReaderError::Damaged("MPI_COMM_WORLD was not found in the library".to_owned()))?;
+    let world = pools.address_of(target, WORLD);
+    if world.is_none() && !pools.has_session(target) {
+        return Err(ReaderError::Damaged("MPI_COMM_WORLD was not found in the library".to_owned()));
+    }
     let size = &shapes.communicator.group_size;
-    let world_size = target.read_uint(world.wrapping_add(size.offset as u64), size.size as u64)?;
-    let world_size = i64::try_from(world_size).unwrap_or(0);
+    let read = |world: TargetAddr| target.read_uint(world.wrapping_add(size.offset as u64), size.size as u64);
+    let world_size = world.map(read).transpose()?.map(|size| i64::try_from(size).unwrap_or(0));
     let groups = Groups::new(target, layouts, world_size)?;
     let worlds = Worlds::new(target, layouts, &pools.ranges, world_size)?;
     let mut buffer = Vec::new();
@@ -206,10 +226,11 @@ pub fn read_all(
         if record.int(shape.kind) == shapes.intercommunicator {
             parts.insert(record.pointer(shape.local_comm));
         }
-        if at == world {
+        if Some(at) == world {
             let slots = [shape.local_group, shape.remote_group];
             // Whoever it is, all of MPI_COMM_WORLD are of our world.
-            let first = groups.identities(&record, slots, false, false, world_size.min(1)).unwrap_or_default();
+            let size = world_size.unwrap_or(0).min(1);
+            let first = groups.identities(&record, slots, false, false, size).unwrap_or_default();
             all.world = first.first().copied().flatten().and_then(|identity| worlds.name(identity.world));
         }
         let found = describe(target, shapes, &(&groups, &worlds), &record, value, abi, &mut all.problems);

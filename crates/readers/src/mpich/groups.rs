@@ -120,8 +120,8 @@ pub struct Groups<'a> {
     target: &'a dyn Target,
     kept: Option<Kept>,
     listed: Option<(ListedGroup, ListedProcess)>,
-    /// How many processes MPI_COMM_WORLD has.
-    world_size: i64,
+    /// How many processes MPI_COMM_WORLD has; `None` in a process that has only sessions.
+    world_size: Option<i64>,
     lists: MemberLists,
     /// Those of groups and of ch3's tables, which communicators share: by address, size, and whether they may
     /// have more members.
@@ -136,7 +136,7 @@ impl<'a> Groups<'a> {
     ///
     /// # Errors
     /// Where a form is there and lacks a member.
-    pub fn new(target: &'a dyn Target, layouts: &Layouts, world_size: i64) -> Result<Self, LayoutError> {
+    pub fn new(target: &'a dyn Target, layouts: &Layouts, world_size: Option<i64>) -> Result<Self, LayoutError> {
         let kept = if layouts.has_field("MPIR_Group", "pmap.use_map") {
             Some(Kept::Group(MappedGroup::resolve(layouts)?))
         } else if layouts.has_field("MPIR_Comm", "dev.ch4.map") {
@@ -448,9 +448,15 @@ impl<'a> Groups<'a> {
     }
 
     /// The rank in MPI_COMM_WORLD of an lpid: the upper half says which of several worlds it belongs to (spawned or
-    /// connected jobs), or in ch3 those of others follow those of this one.
+    /// connected jobs), or in ch3 those of others follow those of this one: there nothing tells them apart where the size of
+    /// the world is not known.
     fn world_rank(&self, lpid: i64) -> Option<i64> {
-        Some(lpid).filter(|lpid| (0..self.world_size).contains(lpid))
+        let most = match (self.world_size, &self.kept) {
+            (Some(size), _) => size,
+            (None, Some(Kept::Tables { .. })) => 0,
+            (None, _) => MAX_GROUP,
+        };
+        Some(lpid).filter(|lpid| (0..most).contains(lpid))
     }
 }
 

@@ -10,6 +10,12 @@ use target::{Range, Target, TargetError};
 /// Predefined objects of a kind: no release has more (datatypes have the most).
 const MAX_BUILTINS: u64 = 256;
 
+/// Where each object has the count of its references (`MPIR_OBJECT_HEADER`, src/include/mpir_objects.h, v3.4 to v5.0).
+const REFERENCES: u64 = 4;
+
+/// Where a free object has the address of the next one.
+const NEXT: u64 = 8;
+
 /// Which predefined datatype a handle is, and how large that is.
 const DATATYPE_INDEX: u32 = 0xff;
 const DATATYPE_SIZE: u32 = 0xff00;
@@ -95,6 +101,7 @@ impl Pools {
         for at in pairs {
             found.add_pairs(target, at);
         }
+        let mut lone_world = Vec::new();
         for candidate in builtins {
             // The pool of communicators, for one, is unused where a job of one rank has made none.
             let Some(stride) = found.of(candidate.kind).max_by_key(|pool| pool.verified).map(|pool| pool.head.size)
@@ -112,7 +119,18 @@ impl Pools {
                 Some(known) if known.count >= count => {}
                 Some(known) => *known = Builtins { kind: candidate.kind, at, stride, count },
                 None if count > 1 => found.builtins.push(Builtins { kind: candidate.kind, at, stride, count }),
-                None => {}
+                None => lone_world.extend((count == 1 && candidate.kind == ObjectKind::Comm).then_some((at, stride))),
+            }
+        }
+        // With sessions MPI_Comm_create_from_group makes MPI_COMM_WORLD for itself, and no MPI_COMM_SELF
+        // (src/mpi/comm/comm_impl.c, v4.0).
+        if found.builtins(ObjectKind::Comm).is_none() && found.has_session(target) {
+            let in_use = |at: &TargetAddr| {
+                target.read_uint(at.wrapping_add(REFERENCES), 4).is_ok_and(|count| (1..1 << 20).contains(&count))
+            };
+            let mut worlds = lone_world.into_iter().filter(|(at, _)| in_use(at));
+            if let (Some((at, stride)), None) = (worlds.next(), worlds.next()) {
+                found.builtins.push(Builtins { kind: ObjectKind::Comm, at, stride, count: 1 });
             }
         }
         Ok(found)
@@ -127,7 +145,8 @@ impl Pools {
         let in_use = |index: &u64| {
             let at = at.wrapping_add(index * pool.head.size);
             let handle = HandleValue(first.0 | *index as u32);
-            is_object(target, at, handle) && target.read_uint(at.wrapping_add(4), 4).is_ok_and(|count| count as i32 > 0)
+            is_object(target, at, handle)
+                && target.read_uint(at.wrapping_add(REFERENCES), 4).is_ok_and(|count| count as i32 > 0)
         };
         let count = (0..MAX_PAIRS).take_while(in_use).count() as u64;
         if count > 1 {
@@ -183,6 +202,17 @@ impl Pools {
             blocks.extend(pool.blocks(target, &mut problem));
         }
         blocks
+    }
+
+    /// Whether a session is in use. Their pool comes with the first (`MPIR_Session_create`, src/mpi/session/session_util.c, v4.0).
+    pub fn has_session(&self, target: &dyn Target) -> bool {
+        self.of(ObjectKind::Session).filter(|pool| pool.verified && pool.head.initialized).any(|pool| {
+            let (free, broken) = pool.free(target, NEXT);
+            let in_use = |block: Block| {
+                (0..block.count).any(|index| !free.contains(&block.at.wrapping_add(index * block.stride)))
+            };
+            broken.is_none() && pool.blocks(target, &mut drop).into_iter().any(in_use)
+        })
     }
 
     /// The address of the object of a handle: `None` where no pool has one with this handle.

@@ -1,5 +1,6 @@
 //! Whether layouts fit a process: the sizes of its objects, and what is known of MPI_COMM_WORLD and MPI_COMM_SELF.
 
+use super::communicators::{WORLD, live};
 use super::handle_value::{HandleValue, ObjectKind, Place};
 use super::pools::Pools;
 use super::shapes::Shapes;
@@ -7,8 +8,14 @@ use crate::record::Record;
 use layouts::{Difference, Layouts, Verification};
 use target::{Target, printable};
 
-/// Without the size of communicators and the two that every process has, nothing can be said.
+/// Without the size of communicators and the two that every process has with MPI_Init, nothing can be said.
 const NEEDED: &[&str] = &["MPIR_Comm", "MPI_COMM_WORLD", "MPI_COMM_SELF"];
+
+/// MPI_COMM_SELF.
+const OWN: HandleValue = HandleValue(WORLD.0 + 1);
+
+/// A process that has only sessions lacks at least MPI_COMM_SELF.
+const NEEDED_WITH_SESSIONS: &[&str] = &["MPIR_Comm", "MPIR_Session", "communicators of sessions"];
 
 /// Compares layouts with a process. `name` is what the source of the layouts is called.
 pub fn verify(target: &dyn Target, layouts: &Layouts, pools: &Pools, name: &str) -> Verification {
@@ -35,6 +42,10 @@ pub fn verify(target: &dyn Target, layouts: &Layouts, pools: &Pools, name: &str)
     }
     lists(target, layouts, &mut found);
     match Shapes::resolve(layouts) {
+        Ok(shapes) if pools.address_of(target, OWN).is_none() && pools.has_session(target) => {
+            found.needed = NEEDED_WITH_SESSIONS;
+            of_sessions(target, &shapes, pools, &mut found);
+        }
         Ok(shapes) => predefined(target, &shapes, pools, &mut found),
         Err(error) => found.differences.push(Difference {
             type_name: "members".to_owned(),
@@ -58,6 +69,32 @@ fn lists(target: &dyn Target, layouts: &Layouts, found: &mut Verification) {
             found: said(symbol.is_some()).to_owned(),
         });
     }
+}
+
+/// All communicators in use must have ranks below their sizes; one that is being made has no size yet.
+fn of_sessions(target: &dyn Target, shapes: &Shapes, pools: &Pools, found: &mut Verification) {
+    let shape = &shapes.communicator;
+    let mut buffer = Vec::new();
+    let live = live(target, shapes, pools, ObjectKind::Comm, &mut Vec::new()).unwrap_or_default();
+    for (at, _) in live {
+        let record = match Record::read(target, at, shape.size, &mut buffer) {
+            Ok(record) => record,
+            Err(error) => {
+                found.unread.get_or_insert(error);
+                return;
+            }
+        };
+        let (rank, size) = (record.int(shape.rank), record.int(shape.group_size));
+        if size != 0 && !(0..size).contains(&rank) {
+            found.differences.push(Difference {
+                type_name: "MPIR_Comm".to_owned(),
+                expected: "a rank below the size".to_owned(),
+                found: format!("rank {rank} of {size}"),
+            });
+            return;
+        }
+    }
+    found.checked.push("communicators of sessions".to_owned());
 }
 
 /// What one of the two predefined communicators says of itself.

@@ -37,7 +37,7 @@ pub struct Worlds<'a> {
     ranges: &'a [Range],
     /// Where a process group of ch3 has its id.
     id: Option<Slot>,
-    world_size: i64,
+    world_size: Option<i64>,
     ids: RefCell<HashMap<TargetAddr, Option<String>>>,
     table: OnceCell<Vec<String>>,
 }
@@ -51,7 +51,7 @@ impl<'a> Worlds<'a> {
         target: &'a dyn Target,
         layouts: &Layouts,
         ranges: &'a [Range],
-        world_size: i64,
+        world_size: Option<i64>,
     ) -> Result<Self, LayoutError> {
         let id = Slot::probe(layouts, "MPIDI_PG", "id")?;
         Ok(Self { target, ranges, id, world_size, ids: RefCell::default(), table: OnceCell::new() })
@@ -137,7 +137,7 @@ impl<'a> Worlds<'a> {
 
     /// A table of worlds, where the bytes begin with one whose first world is of our size.
     fn table_at(&self, bytes: &[u8]) -> Option<Vec<String>> {
-        if self.entry(bytes)?.1 != self.world_size {
+        if Some(self.entry(bytes)?.1) != self.world_size {
             return None;
         }
         let mut names = Vec::new();

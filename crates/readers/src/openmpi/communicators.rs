@@ -19,6 +19,9 @@ const RESERVED_SLOT: u64 = 1;
 /// Longest communicator name that is read, in bytes (MPI_MAX_OBJECT_NAME is 64).
 const MAX_NAME: usize = 256;
 
+/// The library's object for the process itself (ompi/proc/proc.c, v4.1.4 and v5.0.7).
+const OWN_PROCESS: &str = "ompi_proc_local_proc";
+
 /// A communicator as it was read.
 pub struct Found {
     /// Address of the object, which is the C handle.
@@ -94,9 +97,9 @@ pub fn read_all(target: &dyn Target, shapes: &Shapes, groups: &Groups<'_>) -> Re
 
     learn_world(target, shapes, groups, world, &mut out.problems);
     // MPI_COMM_WORLD has the first place (ompi/communicator/comm_init.c, v4.1.4 and v5.0.7). Of a process without it, with
-    // sessions only, the place is empty.
+    // sessions only, the place is empty, or MPI_COMM_NULL's (v5.0.11).
     let first = bytes.get(..width as usize).map_or(TargetAddr::NULL, |slot| TargetAddr::new(abi.uint(slot)));
-    if !groups.knows_world() && out.problems.is_empty() && !first.is_null() && first != world {
+    if !groups.knows_world() && out.problems.is_empty() && !first.is_null() && first != world && first != null {
         let problem = format!(
             "world ranks are not known: the symbol of MPI_COMM_WORLD is at {world}, but the library has it at {first}"
         );
@@ -150,8 +153,12 @@ pub fn learn_world(
     let mut buffer = Vec::new();
     let learned = Record::read(target, world, shape.size, &mut buffer).map_err(ReaderError::from).and_then(|record| {
         let group = record.pointer(shape.local_group);
-        // With sessions only there is no MPI_COMM_WORLD.
-        if group.is_null() { Ok(()) } else { groups.set_world(group, record.int(shape.my_rank)) }
+        // With sessions only there is no MPI_COMM_WORLD: the process itself is of our job.
+        if group.is_null() {
+            target.symbol(OWN_PROCESS)?.map_or(Ok(()), |own| groups.set_own(target.read_pointer(own.addr)?))
+        } else {
+            groups.set_world(group, record.int(shape.my_rank))
+        }
     });
     if let Err(error) = learned {
         add_problem(problems, format!("world ranks are not known: {error}"));

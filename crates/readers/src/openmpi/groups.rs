@@ -80,6 +80,17 @@ impl<'a> Groups<'a> {
         Ok(())
     }
 
+    /// Learns which job is ours from the object of this process; nothing from none.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn set_own(&self, process: TargetAddr) -> Result<(), ReaderError> {
+        if !process.is_null() {
+            self.own_job.set(Some(self.name(process)?.job));
+        }
+        Ok(())
+    }
+
     /// Whether it is known which job is ours; else no process has a world rank.
     pub fn knows_world(&self) -> bool {
         self.own_job.get().is_some()

@@ -20,9 +20,10 @@ const NT_FILE: u32 = 0x4649_4c45;
 
 /// Bytes before a note's name.
 const NOTE: usize = 12;
-/// Where `pr_cursig` and `pr_pid` lie in `struct elf_prstatus` of a 64-bit Linux, and `pr_uid` and `pr_pid` in
+/// Where `pr_cursig`, `pr_sighold` and `pr_pid` lie in `struct elf_prstatus` of a 64-bit Linux, and `pr_uid` and `pr_pid` in
 /// `struct elf_prpsinfo` (include/uapi/linux/elfcore.h, include/linux/elfcore.h).
 const PRSTATUS_SIGNAL: usize = 12;
+const PRSTATUS_BLOCKED: usize = 24;
 const PRSTATUS_PID: usize = 32;
 /// Where registers begin in `struct elf_prstatus`.
 const PRSTATUS_REGISTERS: usize = 112;
@@ -43,6 +44,8 @@ pub struct Thread {
     pub id: u32,
     /// The signal that it took, 0 for none.
     pub signal: u16,
+    /// The signals that it has blocked, a bit each from 1 on.
+    pub blocked: Option<u64>,
     /// Its registers.
     pub registers: Registers,
 }
@@ -107,7 +110,8 @@ impl Notes {
                 if let Some(registers) = registers(machine, content) {
                     let id = u32_at(content, PRSTATUS_PID).unwrap_or_default();
                     let signal = u16_at(content, PRSTATUS_SIGNAL).unwrap_or_default();
-                    self.threads.push(Thread { id, signal, registers });
+                    let blocked = u64_at(content, PRSTATUS_BLOCKED);
+                    self.threads.push(Thread { id, signal, blocked, registers });
                 }
             }
             NT_FILE => self.mappings = mappings(content),

@@ -1,6 +1,5 @@
 //! Communicators (pmodels/mpich, src/include/mpir_comm.h, v3.4 to v5.0).
 
-use super::super::communicators::Communicators;
 use super::value::Object;
 use super::{Depth, HandleReader, NO_HINTS, NO_OBJECT, attributes, file, topology};
 use crate::ReaderError;
@@ -45,7 +44,6 @@ pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &m
     let shape = More::resolve(reader.layouts)?;
     let (known, problems) = (&reader.shapes.communicator, &mut handle.problems);
     let all = reader.communicators().map_err(Reason::of);
-    let world = |all: &Communicators| all.found.first().and_then(|world| world.facts.local_rank);
     let facts = all.clone().map(|all| Some(&all.found.get(all.at(at)?)?.facts));
     let members = |group: fn(&model::Communicator) -> Option<&model::Group>| -> Known<WorldRanks> {
         let group = facts.clone()?.and_then(group).map(|ranks| ranks.to_vec());
@@ -59,7 +57,7 @@ pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &m
     let details = CommunicatorDetails {
         // MPICH gives a communicator no name of its own.
         origin: None,
-        world_rank: all.map(|all| world(all).filter(|rank| *rank >= 0)),
+        world_rank: all.map(|all| all.own_rank().filter(|rank| *rank >= 0)),
         group: members(|facts| facts.group.as_ref()).map(Some),
         remote_group: match members(|facts| facts.remote_group.as_ref()) {
             Err(_) if !inter && facts.is_ok() => Ok(None),

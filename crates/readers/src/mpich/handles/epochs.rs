@@ -164,7 +164,7 @@ fn members(reader: &HandleReader<'_>, at: TargetAddr) -> Known<WorldRanks> {
     let read = || -> Result<WorldRanks, ReaderError> {
         let count = Group::resolve(reader.layouts)?.count;
         let count = reader.target.read_uint(at.wrapping_add(count.offset as u64), count.size as u64)?;
-        let world = reader.communicators()?.found.first().and_then(|world| world.facts.size).unwrap_or(0);
+        let world = reader.communicators()?.world_size();
         let groups = Groups::new(reader.target, reader.layouts, world)?;
         let members = groups
             .group(at, i64::try_from(count).unwrap_or(0))

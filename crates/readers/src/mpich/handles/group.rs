@@ -61,7 +61,7 @@ pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &m
 
 /// The world ranks of the group at `at`, which has `count` members.
 fn ranks(reader: &HandleReader<'_>, at: TargetAddr, count: i64) -> Known<WorldRanks> {
-    let world = reader.communicators()?.found.first().and_then(|world| world.facts.size).unwrap_or(0);
+    let world = reader.communicators()?.world_size();
     let groups = Groups::new(reader.target, reader.layouts, world)?;
     let ranks = groups.group(at, count).map_err(|reason| ReaderError::Damaged(reason.into()))?;
     let ranks = ranks.map(|ranks| ranks.to_vec());

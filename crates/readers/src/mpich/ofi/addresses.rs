@@ -27,7 +27,7 @@ impl Addresses {
         self.ranks.get(&address).copied()
     }
 
-    /// Finds the table. `world_size`: ranks of MPI_COMM_WORLD.
+    /// Finds the table. `world_size`: ranks of MPI_COMM_WORLD, where there is one.
     ///
     /// # Errors
     /// Where the process is gone.
@@ -35,7 +35,7 @@ impl Addresses {
         target: &dyn Target,
         layouts: &Layouts,
         ranges: &[Range],
-        world_size: u64,
+        world_size: Option<i64>,
     ) -> Result<Self, TargetError> {
         let shapes = (ManagerShape::resolve(layouts), TableShape::resolve(layouts), EntryShape::resolve(layouts));
         let (Ok(manager), Ok(table), Ok(entry)) = shapes else { return Ok(Self::default()) };
@@ -52,10 +52,10 @@ fn read(
     table: &TableShape,
     entry: &EntryShape,
     at: TargetAddr,
-    world_size: u64,
+    world_size: Option<i64>,
 ) -> Option<Addresses> {
     let count = target.read_uint(at.wrapping_add(table.count.offset as u64), table.count.size as u64).ok()?;
-    if count != world_size || count > MAX_PROCESSES {
+    if world_size.is_some_and(|size| i64::try_from(count) != Ok(size)) || count > MAX_PROCESSES {
         return None;
     }
     // fi_addr_t

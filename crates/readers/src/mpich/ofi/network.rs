@@ -122,8 +122,7 @@ impl Network {
         network.sends = (0..).zip(sends.found).map(|(order, send)| (send.context, (order, send))).collect();
         network.sends_problem = sends.problem;
         (network.messages, network.messages_problem) = (messages.found, messages.problem);
-        let world = communicators.found.first().and_then(|world| u64::try_from(world.facts.size?).ok());
-        network.addresses = Addresses::find(target, layouts, ranges, world.unwrap_or(0))?;
+        network.addresses = Addresses::find(target, layouts, ranges, communicators.world_size())?;
         Ok(network)
     }
 }

@@ -29,7 +29,7 @@ impl Destinations {
         self.ranks.get(&endpoint).copied()
     }
 
-    /// Finds the table. `world_size`: ranks of MPI_COMM_WORLD.
+    /// Finds the table. `world_size`: ranks of MPI_COMM_WORLD, where there is one.
     ///
     /// # Errors
     /// Where the process is gone.
@@ -38,7 +38,7 @@ impl Destinations {
         layouts: &Layouts,
         ranges: &[Range],
         workers: &Workers,
-        world_size: u64,
+        world_size: Option<i64>,
     ) -> Result<Self, TargetError> {
         let shapes = (ManagerShape::resolve(layouts), TableShape::resolve(layouts), EntryShape::resolve(layouts));
         let (Ok(manager), Ok(table), Ok(entry)) = shapes else { return Ok(Self::default()) };
@@ -57,10 +57,10 @@ fn read(
     entry: &EntryShape,
     workers: &Workers,
     at: TargetAddr,
-    world_size: u64,
+    world_size: Option<i64>,
 ) -> Option<Destinations> {
     let count = target.read_uint(at.wrapping_add(table.count.offset as u64), table.count.size as u64).ok()?;
-    if count != world_size || count > MAX_PROCESSES {
+    if world_size.is_some_and(|size| i64::try_from(count) != Ok(size)) || count > MAX_PROCESSES {
         return None;
     }
     let width = usize::try_from(target.abi().pointer_width.bytes()).ok()?;

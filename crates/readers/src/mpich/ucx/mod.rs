@@ -127,8 +127,7 @@ impl<'a> Ucx<'a> {
             samples.extend(arrived.take(calibrate::SAMPLES).map(|message| Sample::Arrived(message.word)));
             self.split = Split::choose(self.split, &samples, communicators);
             if first.is_some() {
-                let world = communicators.found.first().and_then(|world| u64::try_from(world.facts.size?).ok());
-                let world = world.unwrap_or(0);
+                let world = communicators.world_size();
                 self.destinations = Destinations::find(target, self.layouts, &pools.ranges, workers, world)?;
                 self.waiting = workers.waiting(target);
             }

@@ -38,7 +38,7 @@ fn with_group(process: &mut Mpich, size: i64) -> TargetAddr {
 fn with_groups<R>(process: &Mpich, world_size: i64, ask: impl FnOnce(&Metered<MockTarget>, &Groups<'_>) -> R) -> R {
     let target = Metered::new(process.target(), Limits::default());
     let layouts = Layouts::new(vec![Box::new(process.types.clone())]);
-    let groups = Groups::new(&target, &layouts, world_size).unwrap();
+    let groups = Groups::new(&target, &layouts, Some(world_size)).unwrap();
     let _request = target.budget().request();
     ask(&target, &groups)
 }

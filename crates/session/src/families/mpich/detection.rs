@@ -35,7 +35,7 @@ pub(super) fn detect(target: &dyn Target, choice: &LayoutChoice) -> Result<Optio
         let is_mpich = library.device.is_some() || target.symbol("MPIR_Process")?.is_some();
         return if is_mpich { Err(SessionError::NotInitialized) } else { Ok(None) };
     }
-    let lifetime = lifetime(&pools)?;
+    let lifetime = lifetime(target, &pools)?;
     let mut set_aside = Vec::new();
     let mut mpi = Mpi {
         implementation: library.implementation.clone(),

@@ -74,7 +74,7 @@ impl Installed for Located {
 
     fn refresh(&self, target: &dyn Target, known: &Detected) -> Result<Detected, SessionError> {
         let pools = Pools::find(target, &self.process.pools.ranges)?;
-        let lifetime = lifetime(&pools)?;
+        let lifetime = lifetime(target, &pools)?;
         let located = Self::find(target, MpichProcess { pools, ..self.process.clone() }, self.why.clone(), &self.why)?;
         Ok(Detected { lifetime, installed: Rc::new(located), ..known.clone() })
     }

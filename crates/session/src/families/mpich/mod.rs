@@ -54,7 +54,7 @@ impl Installed for InProcess {
     /// Pools grow, and kinds that had no object may have one now.
     fn refresh(&self, target: &dyn Target, known: &Detected) -> Result<Detected, SessionError> {
         let pools = Pools::find(target, &self.process.pools.ranges)?;
-        let lifetime = lifetime(&pools)?;
+        let lifetime = lifetime(target, &pools)?;
         let installed = Rc::new(Self::new(MpichProcess { pools, ..self.process.clone() }));
         Ok(Detected { lifetime, installed, ..known.clone() })
     }
@@ -111,9 +111,9 @@ fn handle_bytes(process: &MpichProcess, abi: TargetAbi) -> u64 {
 
 /// MPI_Finalize leaves the objects' memory as it is and marks the pools as unused (`MPIR_Handle_free`,
 /// src/include/mpir_handlemem.h, v4.0.2).
-fn lifetime(pools: &Pools) -> Result<Lifetime, SessionError> {
+fn lifetime(target: &dyn Target, pools: &Pools) -> Result<Lifetime, SessionError> {
     // Requests and datatypes are there before it, and MPI_Init waits for other ranks meanwhile.
-    if !pools.has_world && pools.unread == 0 {
+    if !pools.has_world && pools.unread == 0 && !pools.has_session(target) {
         return Err(SessionError::NotInitialized);
     }
     if pools.pools.iter().any(|pool| pool.verified && pool.head.initialized && pool.head.kind != ObjectKind::Info) {

@@ -100,7 +100,7 @@ impl<'a> Reader<'a> {
     fn is_receiving(&self, region: &Region, local: u64, found: &Finder<'_>) -> Result<bool, ReaderError> {
         let rank = region.rank_of(local).unwrap_or(-1);
         let none = || ReaderError::Damaged(format!("there is no connection to rank {rank}"));
-        let world = found.communicators.found.first().ok_or_else(none)?;
+        let world = found.communicators.world().ok_or_else(none)?;
         let table = self.target.read_pointer(world.at.wrapping_add(self.table.offset as u64))?;
         let width = self.target.abi().pointer_width.bytes();
         let place = u64::try_from(rank).map_err(|_| none())?.wrapping_mul(width);
