@@ -169,27 +169,28 @@ def _frame(frame: Any, calls: Calls) -> FrameDict:
     name = text(frame.name)
     where = frame.find_sal()
     known = where is not None and where.symtab is not None and where.line > 0
-    told: FrameDict = {
+    return {
         "function": without_parameters(name) if name else None,
         "file": text(lambda: where.symtab.filename) if known else None,
         "line": int(where.line) if known else None,
         **_origin(frame, calls),
     }
-    if frame.type() == gdb.SIGTRAMP_FRAME:
-        # gdb does not tell which one.
-        told["signal"] = 0
-    return told
 
 
 class _Origin(TypedDict, total=False):
     image: Optional[str]
     application: bool
+    signal: int
 
 
 def _origin(frame: Any, calls: Calls) -> _Origin:
-    """The file of a frame's code, and whether that is the application's."""
+    """The file of a frame's code, and whether that is the application's; whether it is the kernel's call of a handler."""
     image = calls.image(frame)
-    return {"image": None} if image is None else {"image": image, "application": calls.is_application(image)}
+    found: _Origin = {"image": None} if image is None else {"image": image, "application": calls.is_application(image)}
+    if frame.type() == gdb.SIGTRAMP_FRAME:
+        # gdb does not tell which one.
+        found["signal"] = 0
+    return found
 
 
 def _system_call(thread: Any, inferior: Any, process: TracedProcess) -> Optional[SystemCallDict]:
