@@ -1,6 +1,6 @@
 //! A process without a debugger, as sessions have it.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 use calls::KeptFiles;
@@ -13,7 +13,7 @@ use crate::ending::Ending;
 use crate::images::Images;
 use crate::live::Live;
 use crate::process::{Process, Thread};
-use crate::stacks::{Messages, Stacks, note_messages, prefetch_stacks, stacks};
+use crate::stacks::{Messages, Stacks, cxx, note_messages, prefetch_stacks, stacks};
 use crate::types::MpiTypes;
 
 static KEPT: KeptFiles = KeptFiles::new();
@@ -24,6 +24,8 @@ pub struct Native<P: Process> {
     stacks: RefCell<Option<Rc<Stacks>>>,
     images: RefCell<Option<Rc<Images<P>>>>,
     messages: Rc<Messages>,
+    /// Where each thread has its exceptions of C++.
+    exceptions: RefCell<Rc<OnceCell<Option<cxx::Place>>>>,
 }
 
 impl<P: Process + 'static> Native<P> {
@@ -34,6 +36,7 @@ impl<P: Process + 'static> Native<P> {
             stacks: RefCell::default(),
             images: RefCell::default(),
             messages,
+            exceptions: RefCell::default(),
         }
     }
 
@@ -55,7 +58,7 @@ impl<P: Process + 'static> Native<P> {
         let executable = facts.executable.clone().unwrap_or_default();
         let known = self.stacks.borrow().clone();
         let found = known.unwrap_or_else(|| {
-            let found = Rc::new(stacks(&self.memory, &executable, &KEPT, &self.messages));
+            let found = Rc::new(stacks(&self.memory, &executable, &KEPT, &self.messages, &self.exceptions.borrow()));
             *self.stacks.borrow_mut() = Some(Rc::clone(&found));
             found
         });
@@ -87,6 +90,7 @@ impl<P: Process + 'static> Native<P> {
         self.ran();
         if images {
             self.images.borrow_mut().take();
+            self.exceptions.take();
             self.memory.drop_symbols();
         }
     }
@@ -103,6 +107,10 @@ impl Native<Live> {
         self.memory.stands_for_target(false);
         self.memory.read_again();
         prefetch_stacks(&self.memory);
+        // Of threads that were left alone before it was not known where theirs are.
+        if let Some(place) = self.exceptions.borrow().get().copied().flatten() {
+            cxx::prefetch(&self.memory, place);
+        }
         true
     }
 

@@ -438,6 +438,12 @@ impl ObjectFile {
         self.named().exported_variable(symbol)
     }
 
+    /// Whether the dynamic linker is told to load a library whose name begins so: whether the names that it is given have it.
+    pub fn needs(&self, library: &str) -> bool {
+        let Some((names, _)) = self.section(".dynstr") else { return false };
+        names.split(|byte| *byte == 0).any(|name| name.starts_with(library.as_bytes()))
+    }
+
     fn named(&self) -> &NamedSymbols {
         self.named.get_or_init(|| NamedSymbols::new(self))
     }

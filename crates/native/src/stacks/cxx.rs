@@ -7,14 +7,17 @@
 
 use model::Stack;
 use symbols::demangled;
-use target::Target;
 use target::address::TargetAddr;
+use target::libraries::is_application;
 use target::registers::Machine;
+use target::{PageCache, Target};
 
 use crate::images::Image;
 use crate::process::{Process, Thread};
-use crate::stacks::Shared;
+use crate::stacks::{MAX_THREADS, Shared};
 
+/// The library of C++, as programs name it.
+const LIBRARY: &str = "libstdc++.so";
 /// DWARF's number of fs_base, from which the C library finds what is a thread's.
 const FS_BASE: u16 = 58;
 /// Where `tcbhead_t` has the thread's table of modules, and the size of its entries (glibc, sysdeps/x86_64/nptl/tls.h and
@@ -30,7 +33,7 @@ const NAME: usize = 256;
 
 /// A module's variables and the place in them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Place {
+pub struct Place {
     module: u64,
     offset: u64,
 }
@@ -46,14 +49,47 @@ pub(super) fn tell<P: Process>(shared: &Shared<P>, thread: &Thread, stack: &mut 
     stack.caught = if caught == 0 { None } else { type_name(shared, caught) };
 }
 
+/// Reads ahead what of all threads will be asked for.
+pub(crate) fn prefetch<P: Process>(memory: &PageCache<P>, place: Place) {
+    /// Bytes of a page.
+    const PAGE: u64 = 4096;
+    let read = |addresses: &[u64]| {
+        let mut pages: Vec<u64> = addresses.iter().map(|address| address / PAGE).collect();
+        pages.sort_unstable();
+        pages.dedup();
+        memory.prefetch_pages(&pages);
+    };
+    let follow = |addresses: &[u64]| -> Vec<u64> {
+        read(addresses);
+        addresses.iter().filter_map(|address| memory.read_uint(TargetAddr::new(*address), 8).ok()).collect()
+    };
+    let threads = memory.inner().threads();
+    let bases = threads.iter().take(MAX_THREADS).filter_map(|thread| thread.registers.get(FS_BASE));
+    let tables = follow(&bases.map(|base| base.wrapping_add(TABLE)).collect::<Vec<_>>());
+    read(&tables.iter().map(|table| table.wrapping_sub(ENTRY)).collect::<Vec<_>>());
+    let entry = place.module.wrapping_mul(ENTRY);
+    let memory = follow(&tables.iter().map(|table| table.wrapping_add(entry)).collect::<Vec<_>>());
+    let known = memory.iter().filter(|memory| **memory != 0 && **memory != UNALLOCATED);
+    read(&known.map(|memory| memory.wrapping_add(place.offset)).collect::<Vec<_>>());
+}
+
 fn word<P: Process>(shared: &Shared<P>, address: u64) -> Option<u64> {
     shared.memory.read_uint(TargetAddr::new(address), 8).ok()
 }
 
 /// Where the process's libstdc++ says that it keeps exceptions.
 fn place<P: Process>(shared: &Shared<P>) -> Option<Place> {
-    let is_it = |image: &&Image| image.shown().rsplit('/').next().is_some_and(|name| name.starts_with("libstdc++.so"));
+    let is_it = |image: &&Image| image.shown().rsplit('/').next().is_some_and(|name| name.starts_with(LIBRARY));
     let image = shared.images.all().iter().find(is_it)?;
+    // The library is there for others as well: of a program without C++ nothing is read.
+    let uses_it = |image: &Image| {
+        is_application(&image.shown(), &shared.executable)
+            && shared.images.loaded(image.start).and_then(|loaded| Some(loaded.file.as_ref()?.object.needs(LIBRARY)))
+                == Some(true)
+    };
+    if !shared.images.all().iter().any(uses_it) {
+        return None;
+    }
     let loaded = shared.images.loaded(image.start)?;
     let begin = loaded.bias.wrapping_add(loaded.file.as_ref()?.object.exported("__cxa_get_globals")?);
     let code = shared.memory.read_bytes(TargetAddr::new(begin), 40).ok()?;

@@ -4,7 +4,7 @@
 
 mod caller;
 mod chain;
-mod cxx;
+pub(crate) mod cxx;
 mod fingerprint;
 mod jumps;
 mod message_memory;
@@ -66,7 +66,7 @@ pub(crate) struct Shared<P: Process> {
     pub(crate) messages: Rc<Messages>,
     pub(crate) family: OnceCell<Option<functions::constants::Family>>,
     /// Where libstdc++ keeps a thread's exceptions.
-    exceptions: OnceCell<Option<cxx::Place>>,
+    exceptions: Rc<OnceCell<Option<cxx::Place>>>,
 }
 
 impl<P: Process> Shared<P> {
@@ -96,12 +96,13 @@ pub fn prefetch_stacks<P: Process>(memory: &PageCache<P>) {
 }
 
 /// Reads the stacks of all threads. `executable` is the program's path, as the process names it; `messages` is for all processes
-/// that stand together.
+/// that stand together. `exceptions` is kept for as long as the process has the same files.
 pub fn stacks<P: Process + 'static>(
     memory: &Rc<PageCache<P>>,
     executable: &str,
     kept: &KeptFiles,
     messages: &Rc<Messages>,
+    exceptions: &Rc<OnceCell<Option<cxx::Place>>>,
 ) -> Stacks {
     let process = memory.inner();
     let listed = memory.images().unwrap_or_default();
@@ -115,7 +116,7 @@ pub fn stacks<P: Process + 'static>(
         fingerprints: Fingerprints::default(),
         messages: Rc::clone(messages),
         family: OnceCell::new(),
-        exceptions: OnceCell::new(),
+        exceptions: Rc::clone(exceptions),
     });
     let threads = process.threads();
     let mut found = Stacks { all: !threads.is_empty() && threads.len() <= MAX_THREADS, ..Stacks::default() };

@@ -78,8 +78,13 @@ impl Running {
         assert!(failures.is_empty(), "{failures:?}");
         let threads = stopped.get(pid).unwrap().threads.clone();
         let live = Live::new(pid, &threads, Box::new(|| None)).unwrap();
-        let found =
-            stacks(&Rc::new(PageCache::new(live)), program.to_str().unwrap(), &KeptFiles::default(), &Rc::default());
+        let found = stacks(
+            &Rc::new(PageCache::new(live)),
+            program.to_str().unwrap(),
+            &KeptFiles::default(),
+            &Rc::default(),
+            &Rc::default(),
+        );
         assert!(found.all && found.stacks.iter().all(|stack| stack.complete), "{found:?}");
         let frame = |frame: &model::Frame| line(frame.function.as_deref(), frame.file.as_deref(), frame.line);
         found.stacks.iter().map(|stack| stack.frames.iter().map(frame).collect()).collect()
