@@ -115,6 +115,11 @@ pub fn of_exception(exception: &Exception) -> String {
                  it out."
             )
         }
+        ExceptionState::Ended => {
+            "Where an exception ended the program, what it has written to its standard error tells it; \
+                                  python -m mpi4py ends all ranks then."
+                .to_owned()
+        }
         ExceptionState::Ending => {
             "A rank that cannot go on has to end all of them (MPI_Abort), not only itself.".to_owned()
         }

@@ -46,6 +46,8 @@ pub enum ExceptionState {
     Signal,
     /// No exception: the program ends itself.
     Ending,
+    /// No exception that is known: a Python program has come to its end, and its interpreter with it.
+    Ended,
 }
 
 /// An exception of ranks that others wait for.

@@ -106,7 +106,8 @@ impl Stack {
         } else if self.unwinding {
             found.push(Exception { state: ExceptionState::Unwinding, ..self.place(self.destructor()) });
         } else if let Some(name) = &self.caught {
-            found.push(Exception { name: name.clone(), ..self.place(0) });
+            // Where it was thrown is not kept.
+            found.push(Exception { name: name.clone(), ..Exception::default() });
         }
         found.extend(ended.map(|(_, ended)| ended));
         found.retain(|one| one.function.is_some() || one.state != ExceptionState::Ending);

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::{LayoutChoice, Session, Wrappers, add_facts, kept_arguments, tell_missing};
-use model::{Common, Facts, Process, Stack};
+use model::{Common, Exception, ExceptionState, Facts, Process, Stack};
 use recording::Replay;
 use target::{Target, TargetError};
 
@@ -35,6 +35,9 @@ impl<T: Target> Session<T> {
         process.python_ended = told.ended;
         facts.stacks.iter_mut().for_each(|stack| wrappers.mark(stack));
         told.exceptions.extend(facts.stacks.iter().flat_map(Stack::exceptions));
+        if told.ended {
+            told.exceptions.push(Exception { state: ExceptionState::Ended, ..Exception::default() });
+        }
         process.exceptions = told.exceptions.into();
         add_facts(process, facts);
         self.add_history(process, &facts.stacks);

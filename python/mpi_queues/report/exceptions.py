@@ -17,7 +17,11 @@ _STATES = {
     "unwinding": ("unwinding", "in"),
     "signal": ("in the handler of", "which came in"),
     "ending": ("ending itself by", "in"),
+    "ended": ("at", "in"),
 }
+
+#: Where the name is not known, or there is none.
+_NAMELESS = {"signal": "a signal", "unwinding": "a C++ exception", "ended": "the end of the Python program"}
 
 
 def write_exceptions(snapshot: Snapshot, write: Write, options: Options) -> None:
@@ -43,5 +47,5 @@ def write_exceptions(snapshot: Snapshot, write: Write, options: Options) -> None
 def _key(exception: Mapping[str, Any], options: Options) -> Tuple[str, str, str]:
     place = where({**exception, "caller": exception.get("function")}, full=options.verbose)
     state = str(exception.get("state") or "")
-    name = clean(str(exception.get("name") or "")) or ("a signal" if state == "signal" else "an exception")
+    name = clean(str(exception.get("name") or "")) or _NAMELESS.get(state, "an exception")
     return name, state, clean(place)

@@ -65,11 +65,21 @@ pub fn add(context: &Context<'_>, findings: &mut [Finding]) {
         }
         // What follows a line is a blank, so that terminals and editors take it.
         let states: Vec<ExceptionState> = found.iter().take(NAMED).map(|one| one.exception.state).collect();
-        let stands = |state: &ExceptionState| !matches!(state, ExceptionState::Unhandled | ExceptionState::Ending);
+        let stands = |state: &ExceptionState| {
+            !matches!(state, ExceptionState::Unhandled | ExceptionState::Ending | ExceptionState::Ended)
+        };
         let end = if states.iter().any(stands) { "instead" } else { "before" };
         let sure = |state: &ExceptionState| !matches!(state, ExceptionState::Handled | ExceptionState::Unhandled);
         let perhaps = if states.iter().all(sure) { "" } else { "perhaps " };
-        finding.summary.push_str(&format!(", {perhaps}because {} {end}", told(&found)));
+        let told = match &found[..] {
+            // The sentence is about these.
+            [only] if only.ranks == finding.ranks && finding.kind == FindingKind::MissingInCollective => {
+                let it = if only.ranks.len() == 1 { "it" } else { "they" };
+                format!("{it} {}", does(&only.exception, only.ranks.len()))
+            }
+            _ => told(&found),
+        };
+        finding.summary.push_str(&format!(", {perhaps}because {told} {end}"));
         if let Some(first) = found.first() {
             advice::of_exceptions(finding, &first.exception);
         }
@@ -119,7 +129,7 @@ fn key(one: &Exception) -> Key<'_> {
 
 /// Whether a process stands where it does within the handler of an exception, or ends by it.
 fn concerns(context: &Context<'_>, proc: ProcIndex, exception: &Exception) -> bool {
-    if exception.state == ExceptionState::Unhandled {
+    if matches!(exception.state, ExceptionState::Unhandled | ExceptionState::Ended) {
         return true;
     }
     let Some(thread) = exception.thread else { return false };
@@ -173,6 +183,7 @@ pub fn does(exception: &Exception, ranks: usize) -> String {
             let handler = exception.handler.as_deref().map_or_else(String::new, |name| format!(" {name}"));
             format!("got {name}{within} and {} in its handler{handler}", verb("is", "are"))
         }
+        (ExceptionState::Ended, _) => format!("{has} come to the end of {} Python program", verb("its", "their")),
         (ExceptionState::Ending, name @ ("exit" | "quick_exit")) => format!("{has} called {name}{}", at("in")),
         (ExceptionState::Ending, name) => format!("{has} come to {name}{}", at("in")),
     }

@@ -144,6 +144,7 @@ fn finding(
         Some(ExceptionState::Unhandled) => Change::Unhandled,
         Some(ExceptionState::Handled | ExceptionState::Unwinding | ExceptionState::Signal) => Change::Handled,
         Some(ExceptionState::Ending) => Change::Ending,
+        Some(ExceptionState::Ended) => Change::PythonEnded,
         None if !silent.is_empty() => Change::PythonEnded,
         None => Change::Usual(FindingKind::FinishedRank),
     };
