@@ -70,6 +70,7 @@ pub(crate) fn tell(worked: &Worked<'_>, snapshot: &Snapshot, earlier: Option<Ear
     findings.extend(slow::find(&context));
     cause::order(&context, &mut findings);
     findings::odd_rank::add(&context, &movement, &mut findings);
+    findings::parted::add(&mut findings);
     findings::exceptions::add(&context, &mut findings);
     cause::follow(&context, &mut findings);
     findings.iter_mut().for_each(advice::complete);

@@ -22,6 +22,9 @@ pub struct Call {
     pub line: Option<i64>,
     /// The application's function that called MPI.
     pub caller: Option<Text>,
+    /// The functions of libraries through which it did, outermost first, as far as they have names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub through: Vec<Step>,
     /// What the application gave the function, in the order of its parameters; empty where that is not known.
     #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "crate::common::trimmed")]
     pub arguments: Vec<Argument>,
@@ -59,6 +62,18 @@ impl Call {
     pub fn argument(&self, name: &str) -> Option<&Argument> {
         self.arguments.iter().find(|argument| argument.name == name)
     }
+}
+
+/// A function on the way from the application to MPI.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Step {
+    /// Its name.
+    pub function: Text,
+    /// Of the first one in a library: the name of the library's file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub library: Option<Text>,
 }
 
 /// One argument of a call.

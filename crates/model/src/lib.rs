@@ -40,7 +40,7 @@ mod which;
 mod window;
 mod world;
 
-pub use call::{Argument, Call, CallRequest, Outside, RequestState, SystemCall};
+pub use call::{Argument, Call, CallRequest, Outside, RequestState, Step, SystemCall};
 pub use capabilities::{Capability, Level};
 pub use common::{Common, Usual};
 pub use connections::TcpConnections;

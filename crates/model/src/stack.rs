@@ -4,7 +4,7 @@ use functions::wrapping::waits_around;
 use functions::{c_name, mpi_function};
 use serde::{Deserialize, Serialize};
 
-use super::{Argument, Call, Outside, SourceCall, SystemCall, Text};
+use super::{Argument, Call, Outside, SourceCall, Step, SystemCall, Text};
 
 /// One frame of a stack.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -88,6 +88,9 @@ pub struct Stack {
 /// How many functions `Outside::through` has at most.
 const THROUGH: usize = 32;
 
+/// How many `Call::through` has.
+const STEPS: usize = 64;
+
 impl Stack {
     /// The outermost MPI function on the stack and the frame that called it. Outermost: a library that wraps MPI calls
     /// PMPI functions from its own MPI ones. Where that only looks, or is none, a library's function that waits by looking
@@ -118,15 +121,38 @@ impl Stack {
             file: caller.and_then(|frame| frame.file.as_deref()).map(Text::from),
             line: caller.and_then(|frame| frame.line),
             caller: caller.and_then(|frame| frame.function.as_deref()).map(Text::from),
+            through: self.through(index),
             ..Call::default()
         }
+    }
+
+    /// The functions between the application's call and the MPI function in frame `index`.
+    fn through(&self, index: usize) -> Vec<Step> {
+        let Some(caller) = self.caller_place(index) else { return Vec::new() };
+        let between = self.frames.get(index + 1..caller).unwrap_or_default();
+        let mut image = self.frames.get(caller).and_then(|frame| frame.image.as_deref());
+        let mut found = Vec::new();
+        for frame in between.iter().rev() {
+            let entered = frame.image.as_deref().filter(|own| Some(*own) != image);
+            image = frame.image.as_deref().or(image);
+            if let Some(function) = frame.function.as_deref().filter(|_| found.len() < STEPS) {
+                let library = entered.and_then(|path| path.rsplit('/').next()).map(Text::from);
+                found.push(Step { function: function.into(), library });
+            }
+        }
+        found
     }
 
     /// The frame that a person has to look at for a call of the MPI function in frame `index`: the application's innermost one
     /// that called it, through whatever wraps MPI; where none is the application's, the one that called it itself.
     pub fn caller_of(&self, index: usize) -> Option<&Frame> {
+        self.frames.get(self.caller_place(index)?)
+    }
+
+    fn caller_place(&self, index: usize) -> Option<usize> {
         let outer = self.frames.get(index + 1..)?;
-        outer.iter().find(|frame| frame.application == Some(true) && !frame.wrapper).or_else(|| outer.first())
+        let own = outer.iter().position(|frame| frame.application == Some(true) && !frame.wrapper);
+        own.or_else(|| (!outer.is_empty()).then_some(0)).map(|at| index + 1 + at)
     }
 
     /// The thread and its frames alone.

@@ -12,6 +12,7 @@ pub mod misfits;
 pub mod non_blocking;
 pub mod numbered;
 pub mod odd_rank;
+pub mod parted;
 pub mod partners;
 pub mod planned;
 pub mod polled;
