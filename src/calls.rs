@@ -70,10 +70,9 @@ pub fn system_call_of_registers(
     py: Python<'_>,
     number: u64,
     result: u64,
-    second: u64,
-    fourth: u64,
+    arguments: [u64; 3],
 ) -> PyResult<Bound<'_, PyDict>> {
-    let registers = CallRegisters { number, result, arguments: [second, fourth] };
+    let registers = CallRegisters { number, result, arguments };
     system_call(py, &system_calls::of_registers(&registers))
 }
 
@@ -94,6 +93,7 @@ fn system_call<'py>(py: Python<'py>, found: &SystemCall) -> PyResult<Bound<'py, 
     told.set_item("name", &found.name)?;
     told.set_item("waits", found.waits)?;
     told.set_item("timed", found.timed)?;
+    told.set_item("descriptor", found.descriptor)?;
     Ok(told)
 }
 

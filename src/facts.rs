@@ -108,6 +108,7 @@ fn system_call(stack: &Bound<'_, PyAny>) -> PyResult<Option<SystemCall>> {
             name: optional(&found, "name")?,
             waits: found.get_item("waits")?.extract()?,
             timed: found.get_item("timed")?.extract()?,
+            descriptor: optional(&found, "descriptor")?,
         })),
         _ => Ok(None),
     }

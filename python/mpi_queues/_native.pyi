@@ -1543,7 +1543,7 @@ def symbol_names(path: str, starts: Sequence[int]) -> List[Optional[str]]:
     """The symbol of an executable or library that stands for the code at each address (of the file): of several the one
     that gdb takes; None where none starts there."""
 
-def system_call_of_registers(number: int, result: int, second: int, fourth: int) -> SystemCallDict:
+def system_call_of_registers(number: int, result: int, arguments: Tuple[int, int, int]) -> SystemCallDict:
     """What a stopped thread of x86-64 does in the kernel, by ``orig_rax``, ``rax``, ``rsi`` and ``r10`` (64 bits without a
     sign)."""
 

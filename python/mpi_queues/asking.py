@@ -84,7 +84,15 @@ def snapshots(
             failures.append(reason)
         else:
             found.append(known)
-    return found, failures + more
+    return found, _together(failures) + more
+
+
+def _together(failures: List[UserError]) -> List[UserError]:
+    """In one sentence where all of several processes have ended."""
+    if len(failures) < 2 or any(failure.kind != "gone" for failure in failures):
+        return failures
+    said = f"the job has ended: all {len(failures)} processes, while they were read"
+    return [UserError(said, help=failures[0].help, kind="gone")]
 
 
 def read_as_root(answers: Sequence[Answer]) -> List[str]:

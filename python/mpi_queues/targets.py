@@ -9,6 +9,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple, Union
 
 from ._native import slurm_job
 from .errors import UsageError, UserError
+from .launchers import ended
 from .launchers import job as acquisition
 from .launchers.model import Job, RankEntry, World, numbered_through
 from .launchers.tree import ProcessTree
@@ -129,6 +130,10 @@ def of_job(job: Job, *, several: Optional[bool] = None) -> List[Target]:
 
     ``several``: whether there are several worlds, where other jobs are read with it.
     """
+    over = ended.told(job)
+    if over is not None:
+        kill = f"to see them, type: mpi-queues ranks {job.pid}; to end the launcher: kill {job.pid}"
+        return [LeftOutTarget(UserError(over, help=kill, kind="gone"))]
     sizes = {world.number: world.size for world in job.worlds}
     several = len(job.worlds) > 1 if several is None else several
     worlds = {world.number: world for world in job.worlds} if several else {}

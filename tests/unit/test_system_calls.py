@@ -20,7 +20,7 @@ RESTART = -512
 
 
 def told(number: int, result: int, operation: int = 0, limit: int = 0) -> Optional[system_calls.SystemCallDict]:
-    registers: Dict[str, int] = {"orig_rax": number, "rax": result, "rsi": operation, "r10": limit}
+    registers: Dict[str, int] = {"orig_rax": number, "rax": result, "rsi": operation, "r10": limit, "rdi": 1}
     return system_calls.of_registers("i386:x86-64", registers.get)
 
 
@@ -29,24 +29,25 @@ def told(number: int, result: int, operation: int = 0, limit: int = 0) -> Option
     [(0, True), (9 | PRIVATE | REALTIME, True), (6 | PRIVATE, True), (13, True), (1 | PRIVATE, False), (3, False)],
 )
 def test_what_a_futex_does(operation: int, waits: bool) -> None:
-    assert told(202, RESTART, operation) == {"name": "futex", "waits": waits, "timed": False}
-    assert told(202, RESTART, operation, 0x7FFF0000) == {"name": "futex", "waits": waits, "timed": True}
+    assert told(202, RESTART, operation) == {"name": "futex", "waits": waits, "timed": False, "descriptor": None}
+    timed = {"name": "futex", "waits": waits, "timed": True, "descriptor": None}
+    assert told(202, RESTART, operation, 0x7FFF0000) == timed
 
 
 @pytest.mark.parametrize("result", [-4, -512, -513, -514, -516])
 def test_a_call_that_was_interrupted_waits(result: int) -> None:
     for shape in (result, result & ((1 << 64) - 1)):
-        assert told(232, shape) == {"name": "epoll_wait", "waits": True, "timed": False}
+        assert told(232, shape) == {"name": "epoll_wait", "waits": True, "timed": False, "descriptor": None}
 
 
 def test_one_that_comes_back_does_not_wait_and_one_that_runs_is_in_none() -> None:
-    assert told(7, 0) == {"name": "poll", "waits": False, "timed": False}
-    assert told(-1, 5) == told((1 << 64) - 1, 5) == {"name": None, "waits": False, "timed": False}
-    assert told(999, RESTART) == {"name": "system call 999", "waits": True, "timed": False}
+    assert told(7, 0) == {"name": "poll", "waits": False, "timed": False, "descriptor": None}
+    assert told(-1, 5) == told((1 << 64) - 1, 5) == {"name": None, "waits": False, "timed": False, "descriptor": None}
+    assert told(999, RESTART) == {"name": "system call 999", "waits": True, "timed": False, "descriptor": None}
 
 
 def test_what_goes_on_after_a_stop_has_a_time_limit() -> None:
-    assert told(219, -516) == {"name": "restart_syscall", "waits": True, "timed": True}
+    assert told(219, -516) == {"name": "restart_syscall", "waits": True, "timed": True, "descriptor": None}
 
 
 def test_other_machines_and_missing_registers_tell_nothing() -> None:
@@ -65,7 +66,7 @@ def test_by_proc() -> None:
         while time.monotonic() < deadline and not (found and found["name"] == "read"):
             found = system_calls.of_proc(own.pid, own.pid, platform.machine())
             time.sleep(0.01)
-        assert found == {"name": "read", "waits": True, "timed": False}
+        assert found == {"name": "read", "waits": True, "timed": False, "descriptor": 0}
         # A thread that comes back has a result that is no interruption.
         if platform.machine() == "x86_64":
             assert (system_calls.of_proc(own.pid, own.pid, "x86_64", 12) or found)["waits"] is False
@@ -88,5 +89,5 @@ def test_by_the_notes_of_a_core_file(tmp_path: pathlib.Path) -> None:
     core.write_bytes(header + segment + note)
     registers = _native.CoreFile(core).call_registers(4711)
     found = system_calls.of_registers("x86_64", registers.get)
-    assert found == {"name": "futex", "waits": True, "timed": False}
+    assert found == {"name": "futex", "waits": True, "timed": False, "descriptor": None}
     assert _native.CoreFile(core).call_registers(1 << 40) == {}

@@ -32,6 +32,8 @@ pub enum Outside {
     Lock,
     /// It reads input.
     Input,
+    /// It writes to what takes no more.
+    Output,
     /// It computes, or sleeps.
     Work,
     /// It computes, or looks at its own memory, while others wait in one-sided calls.
@@ -73,6 +75,8 @@ pub enum Change {
     Unhandled,
     /// An exception in whose handler a Python program came to its end.
     Handled,
+    /// A rank that has ended, nobody knows how.
+    Gone,
     /// The end of a program by itself.
     Ending,
     /// A Python program that has ended, perhaps by an exception.
@@ -171,6 +175,9 @@ fn words(change: Change, finding: &Finding) -> String {
             return with(
                 "Let the handler of the exception do what the others wait for, or end all ranks (comm.Abort())",
             );
+        }
+        Change::Gone => {
+            return with("Look how the rank ended: standard error, a core file, dmesg. These wait for it");
         }
         Change::Ending => return with("Let a rank that cannot go on end all of them (MPI_Abort)"),
         Change::PythonEnded => {
@@ -271,6 +278,11 @@ fn of_rank(what: Outside, first: &str) -> String {
         Outside::Stopped => format!("Let the rank go on: kill -CONT with its process id. It was stopped in {first}."),
         Outside::Lock => format!("Look at all threads of that rank: who holds what {first} waits for?"),
         Outside::Input => format!("Give it the input, or look why {first} reads any."),
+        Outside::Output => {
+            "Let somebody read that output: a pipe takes no more when it is full, and the launcher passes on only \
+                            what is read from it."
+                .to_owned()
+        }
         Outside::Work => {
             format!(
                 "Look whether {first} comes to an end, or waits itself for what the others do later: a file, a flag."

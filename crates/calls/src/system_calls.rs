@@ -94,6 +94,12 @@ const COMMON: &[(u64, &str)] = &[
     (455, "futex_wait"),
 ];
 
+/// Calls on a file that is open, whose first argument is its number.
+const ON_FILES: &[&str] = &[
+    "read", "write", "pread64", "pwrite64", "readv", "writev", "preadv", "ioctl", "fcntl", "flock", "fsync", "accept",
+    "accept4", "connect", "sendto", "recvfrom", "sendmsg", "recvmsg", "recvmmsg",
+];
+
 /// How `futex` waits (include/uapi/linux/futex.h): FUTEX_WAIT, LOCK_PI, WAIT_BITSET, WAIT_REQUEUE_PI, LOCK_PI2. The fourth
 /// argument is the time limit.
 const FUTEX_WAITS: [u64; 5] = [0, 6, 9, 11, 13];
@@ -111,8 +117,8 @@ pub struct CallRegisters {
     pub number: u64,
     /// `rax`: what the call returns.
     pub result: u64,
-    /// `rsi` and `r10`: its second and its fourth argument.
-    pub arguments: [u64; 2],
+    /// `rdi`, `rsi` and `r10`: its first, second and fourth argument.
+    pub arguments: [u64; 3],
 }
 
 /// The system call of a stopped thread of x86-64 by its registers.
@@ -136,13 +142,13 @@ pub fn of_proc(machine: Option<Machine>, text: &str, result: Option<u64>) -> Opt
         .take(6)
         .map(|word| u64::from_str_radix(word.strip_prefix("0x").unwrap_or(word), 16).ok())
         .collect::<Option<_>>()?;
-    let arguments = [*numbers.get(1)?, *numbers.get(3)?];
+    let arguments = [*numbers.first()?, *numbers.get(1)?, *numbers.get(3)?];
     let returned = |result: u64| !INTERRUPTED.contains(&(result as i64));
     let back = machine == Some(Machine::X86_64) && result.is_some_and(returned);
     Some(call(machine, first.parse().ok()?, arguments, !back))
 }
 
-fn call(machine: Option<Machine>, number: u64, [second, fourth]: [u64; 2], interrupted: bool) -> SystemCall {
+fn call(machine: Option<Machine>, number: u64, [first, second, fourth]: [u64; 3], interrupted: bool) -> SystemCall {
     let own: &[(u64, &str)] = match machine {
         Some(Machine::X86_64) => X86_64,
         Some(Machine::Aarch64) => AARCH64,
@@ -160,5 +166,6 @@ fn call(machine: Option<Machine>, number: u64, [second, fourth]: [u64; 2], inter
         "futex_waitv" => (interrupted, fourth != 0),
         _ => (interrupted, false),
     };
-    SystemCall { name: Some(name), waits, timed }
+    let descriptor = ON_FILES.contains(&name.as_str()).then_some(i64::from(first as i32));
+    SystemCall { name: Some(name), waits, timed, descriptor }
 }

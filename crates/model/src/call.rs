@@ -212,4 +212,7 @@ pub struct SystemCall {
     /// Of a wait for a lock (`futex`): whether it ends by itself after some time.
     #[serde(skip_serializing_if = "super::process::is_false")]
     pub timed: bool,
+    /// Of a call on a file that is open (`write`, `read`, `fcntl`): the file's number, 1 being standard output.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub descriptor: Option<i64>,
 }

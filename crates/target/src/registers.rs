@@ -184,7 +184,8 @@ impl Registers {
     }
 
     /// What tells of the thread's system call, by the kernel's names of registers; on x86-64 only.
-    pub fn of_system_call(&self) -> Option<[(&'static str, u64); 4]> {
-        Some([("orig_rax", self.system_call?), ("rax", self.get(0)?), ("rsi", self.get(4)?), ("r10", self.get(10)?)])
+    pub fn of_system_call(&self) -> Option<[(&'static str, u64); 5]> {
+        let named = |name, number| Some((name, self.get(number)?));
+        Some([("orig_rax", self.system_call?), named("rax", 0)?, named("rdi", 5)?, named("rsi", 4)?, named("r10", 10)?])
     }
 }

@@ -101,6 +101,8 @@ class SystemCallDict(TypedDict):
     waits: bool
     #: Whether a wait for a lock has a time limit.
     timed: bool
+    #: Of a call on a file that is open: the file's number.
+    descriptor: Optional[int]
 
 
 class _Argument(TypedDict):

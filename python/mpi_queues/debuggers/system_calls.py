@@ -24,9 +24,9 @@ def of_registers(machine: str, register: Register) -> Optional[SystemCallDict]:
     number, result = register("orig_rax"), register("rax")
     if number is None or result is None:
         return None
-    second, fourth = register("rsi") or 0, register("r10") or 0
+    first, second, fourth = ((register(name) or 0) & _MASK for name in ("rdi", "rsi", "r10"))
     # Debuggers give registers with a sign or without.
-    return _native.system_call_of_registers(number & _MASK, result & _MASK, second & _MASK, fourth & _MASK)
+    return _native.system_call_of_registers(number & _MASK, result & _MASK, (first, second, fourth))
 
 
 def of_proc(pid: int, thread: int, machine: str, result: Optional[int] = None) -> Optional[SystemCallDict]:

@@ -184,7 +184,7 @@ class _Origin(TypedDict, total=False):
 
 
 def _origin(frame: Any, calls: Calls) -> _Origin:
-    """The file of a frame's code, and whether that is the application's; whether it is the kernel's call of a handler."""
+    """The file of a frame's code, whether that is the application's, and whether it is a signal's call of a handler."""
     image = calls.image(frame)
     found: _Origin = {"image": None} if image is None else {"image": image, "application": calls.is_application(image)}
     if frame.type() == gdb.SIGTRAMP_FRAME:

@@ -7,7 +7,7 @@ from typing import Callable, List, Optional, Tuple
 
 from ..errors import UserError
 from ..mpi2dd import directories
-from . import entries, finding, members, owners, programs, tables, worlds
+from . import ended, entries, finding, members, owners, programs, tables, worlds
 from .members import Found, Start
 from .model import Job, World
 from .tables import Table
@@ -110,6 +110,9 @@ def job_of(tree: ProcessTree, launcher: int, table_of: _Tables = _table) -> Job:
     job.problems += job.left_out
     if not job.ranks:
         said = f"{programs.described(tree, launcher)}: no rank of it was found on this machine"
+        why = ended.goes_on_for(tree, job)
+        if why is not None:
+            said += f"; perhaps all have ended: {why}"
         raise UserError(
             "\n".join([said, *job.problems, *job.notes]),
             help="it may just be starting, or its ranks run on other hosts: type the same there, or name these: "

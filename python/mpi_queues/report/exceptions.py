@@ -1,4 +1,4 @@
-"""Exceptions, signals and ends of programs: a rank that is in a handler, or that has left through one, may be why others wait."""
+"""Exceptions, signals and ends of programs: a rank that is in a handler, or has left by one, may be why others wait."""
 
 from __future__ import annotations
 

@@ -8,11 +8,13 @@ use std::collections::BTreeMap;
 
 use super::Context;
 use super::circles::{Circles, Which, passed_by_words};
+use super::finished::finished;
 use super::non_blocking::Pending;
+use crate::advice::{self, Change};
 use crate::graph;
 use crate::job::{CommunicatorId, ProcIndex};
 use crate::stuck::Seen;
-use crate::waits::{Collective, CollectiveId, Op, Peer, Posted, peer};
+use crate::waits::{Collective, CollectiveId, Finished, Op, Peer, Posted, peer};
 use crate::words;
 use functions::{Reach, WaitKind, wait_kind};
 use model::{Finding, FindingKind};
@@ -312,7 +314,8 @@ fn missing(
     let mut calls = context.calls(&missing);
     calls.extend(context.calls(&group.stuck));
     let concerned: Vec<ProcIndex> = missing.iter().chain(&group.stuck).copied().collect();
-    Some(Finding {
+    let ended = missing.iter().all(|proc| finished(context, *proc) == Some(Finished::Ended));
+    let mut finding = Finding {
         kind: FindingKind::MissingInCollective,
         summary,
         ranks: context.ranks(&missing),
@@ -321,7 +324,11 @@ fn missing(
         evidence,
         blamed: context.blamed(&concerned),
         ..Finding::default()
-    })
+    };
+    if ended {
+        advice::give(&mut finding, Change::Gone);
+    }
+    Some(finding)
 }
 
 /// Members from whom, or by whom, members that are stuck in a collective still wait for a message of it: it was not exchanged,
@@ -343,7 +350,7 @@ pub fn whereabouts(context: &Context<'_>, missing: &[ProcIndex], summary: &mut S
     let mut told = Vec::new();
     for proc in missing.iter().take(3) {
         let thread = context.threads(*proc).first();
-        let place = match (super::finished::finished(context, *proc), thread) {
+        let place = match (finished(context, *proc), thread) {
             (Some(how), _) => how.words().to_owned(),
             (None, Some(thread)) => format!("is in {}", thread.call.c_name()),
             (None, None) => continue,

@@ -146,6 +146,7 @@ fn finding(
         Some(ExceptionState::Ending) => Change::Ending,
         Some(ExceptionState::Ended) => Change::PythonEnded,
         None if !silent.is_empty() => Change::PythonEnded,
+        None if how == Finished::Ended => Change::Gone,
         None => Change::Usual(FindingKind::FinishedRank),
     };
     let mut finding = Finding {

@@ -11,7 +11,7 @@ use crate::graph::NodeId;
 use crate::job::ProcIndex;
 use crate::matching::Entry;
 use crate::stuck::{Seen, Stuck};
-use crate::waits::{Free, Need, ProcState, Thread, in_lock, reads_input, waits_for_heap};
+use crate::waits::{Free, Need, ProcState, Thread, in_lock, reads_input, waits_for_heap, writes_output};
 use crate::words;
 use functions::wait_kind;
 use model::{
@@ -29,6 +29,8 @@ enum Place {
     Handler(Box<Exception>, InHandler),
     Lock(Spot),
     Input(Spot),
+    /// Writes to a file of this number, which takes no more.
+    Output(i64, Spot),
     Work(Spot),
     NotStarted(Spot),
     Call(String, Spot),
@@ -141,6 +143,9 @@ fn place(free: &Free<'_>, is_before_init: bool) -> Option<Place> {
         Free::NotStarted => Some(Place::NotStarted((None, None, None, None))),
         Free::Outside(thread) if in_lock(thread) => Some(Place::Lock(spot(thread))),
         Free::Outside(thread) if reads_input(thread) => Some(Place::Input(spot(thread))),
+        Free::Outside(thread) if writes_output(thread).is_some() => {
+            writes_output(thread).map(|file| Place::Output(file, spot(thread)))
+        }
         Free::Outside(thread) if is_before_init => Some(Place::NotStarted(spot(thread))),
         Free::Outside(thread) => Some(Place::Work(spot(thread))),
         Free::Polling(call) | Free::Local(call) => Some(Place::Call(call.c_name().into_owned(), spot_of(call))),
@@ -245,6 +250,10 @@ fn does(place: &Place, ranks: usize) -> (String, Doing) {
             Doing::Lock,
         ),
         Place::Input(spot) => (format!("read{} input{}", verb("s", ""), at(spot)), Doing::Input),
+        Place::Output(file, spot) => {
+            let is = verb("is", "are");
+            (format!("{is} blocked writing to {}{}", output(*file, ranks), at(spot)), Doing::Output)
+        }
         Place::Work(spot) => (format!("{} outside MPI{}", verb("is", "are"), at(spot)), Doing::Work),
         Place::NotStarted(spot) => {
             let at = at(spot);
@@ -259,6 +268,16 @@ fn does(place: &Place, ranks: usize) -> (String, Doing) {
             let doing = if wait_kind(function).is_one_sided() { Doing::Accesses } else { Doing::Call };
             (format!("{} in {function}{}", verb("is", "are"), after_comma(&at(spot))), doing)
         }
+    }
+}
+
+/// The file of that number.
+fn output(file: i64, ranks: usize) -> String {
+    let its = if ranks == 1 { "its" } else { "their" };
+    match file {
+        1 => format!("{its} standard output"),
+        2 => format!("{its} standard error"),
+        other => format!("file {other}"),
     }
 }
 

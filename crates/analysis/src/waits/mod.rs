@@ -21,7 +21,7 @@ pub use collectives::{Collective, CollectiveId, Collectives, name_of_group};
 pub use intercomm::INTERCOMM_CREATE;
 pub use posted::{Op, Open, Own, Peer, Posted, peer};
 pub use states::{Finished, Free, ProcState};
-pub use threads::{Whose, in_lock, is_heap, reads_input, waits_for_heap, whose};
+pub use threads::{Whose, in_lock, is_heap, reads_input, waits_for_heap, whose, writes_output};
 pub use traffic::Traffic;
 
 use std::collections::BTreeMap;

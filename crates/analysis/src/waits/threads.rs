@@ -206,6 +206,15 @@ pub fn in_lock(thread: &Outside) -> bool {
     listed(LOCKS) && !listed(TIMED)
 }
 
+/// System calls by which output is written.
+const WRITE_CALLS: &[&str] = &["write", "writev", "pwrite64", "sendto", "sendmsg"];
+
+/// Whether a thread waits for somebody to take its output: the file's number.
+pub fn writes_output(thread: &Outside) -> Option<i64> {
+    let call = thread.system_call.as_ref().filter(|call| call.waits)?;
+    call.descriptor.filter(|_| call.name.as_deref().is_some_and(|name| WRITE_CALLS.contains(&name)))
+}
+
 /// Whether a thread waits for input.
 pub fn reads_input(thread: &Outside) -> bool {
     match thread.system_call.as_ref().map(|call| (call.name.as_deref(), call.waits)) {

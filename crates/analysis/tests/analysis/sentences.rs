@@ -118,7 +118,7 @@ fn made(kind: FindingKind) -> Vec<Snapshot> {
             let mut lock = waits_for_zero();
             outside(&mut lock, 0, "pthread_mutex_lock");
             lock.processes[0].outside[0].system_call =
-                Some(SystemCall { name: Some("futex".to_owned()), waits: true, timed: false });
+                Some(SystemCall { name: Some("futex".to_owned()), waits: true, timed: false, descriptor: None });
             let mut stopped = waits_for_zero();
             stopped.processes[0].state = Some("stopped".into());
             vec![lock, stopped]

@@ -187,8 +187,8 @@ fn add(stack: &mut Stack, told: ThreadCall) {
 /// What a thread does in the kernel, where that is known.
 fn system_call<P: Process>(process: &P, thread: &Thread) -> Option<SystemCall> {
     let registers = &thread.registers;
-    if let Some([(_, number), (_, result), (_, second), (_, fourth)]) = registers.of_system_call() {
-        return Some(system_calls::of_registers(&CallRegisters { number, result, arguments: [second, fourth] }));
+    if let Some([(_, number), (_, result), (_, first), (_, second), (_, fourth)]) = registers.of_system_call() {
+        return Some(system_calls::of_registers(&CallRegisters { number, result, arguments: [first, second, fourth] }));
     }
     let pid = process.here()?;
     let text = std::fs::read_to_string(format!("/proc/{pid}/task/{}/syscall", thread.id)).ok()?;

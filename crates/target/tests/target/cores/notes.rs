@@ -53,7 +53,7 @@ fn threads_have_their_registers() {
         let words = [10, 5, 4, 19, 0, 16, 18, 21].map(|word| Some(0x1000 + word));
         assert_eq!(told, words);
         let call = registers.of_system_call().unwrap();
-        assert_eq!(call, [("orig_rax", 0x100f), ("rax", 0x100a), ("rsi", 0x100d), ("r10", 0x1007)]);
+        assert_eq!(call, [("orig_rax", 0x100f), ("rax", 0x100a), ("rdi", 0x100e), ("rsi", 0x100d), ("r10", 0x1007)]);
         assert_eq!(registers.get(17), None);
     }
 }
