@@ -161,7 +161,7 @@ fn words(change: Change, finding: &Finding) -> String {
         Change::Partners => {
             return with("Let both ranks name each other in this call, or when the communicator is made");
         }
-        Change::Names => return with("Give the same name on all members of the group"),
+        Change::Names => return with("Give the same group under the same name on all of its members"),
         Change::OrderOfMessages => return with("Send and receive these messages in the same order"),
         Change::Unfinished => {
             return format!("Complete every request (MPI_Wait, MPI_Test or one of their kin) before {first}.");

@@ -68,34 +68,51 @@ pub fn find(context: &Context<'_>) -> Vec<Finding> {
 /// What makes a communicator of a group.
 const GROUP_FUNCTIONS: [&str; 2] = ["MPI_Comm_create_group", "MPI_Comm_create_from_group"];
 
-/// Ranks that stand in one of these with different names: by their arguments, or, where these are not known, by the tags of what
-/// their library has posted for it, which are made of the names (MPICH: `get_tag_from_stringtag`, src/mpi/comm/comm_impl.c, v4.0).
+/// What a rank gives to make a communicator of a group: a name, and the group, as ranks in MPI_COMM_WORLD.
+type Given<'a> = (Option<String>, Option<&'a [Option<i64>]>);
+
+/// Ranks that stand in one of these with different names or groups: by their arguments, or, where these are not known, by the tags
+/// of what their library has posted for it, which are made of the names (MPICH: `get_tag_from_stringtag`,
+/// src/mpi/comm/comm_impl.c, v4.0).
 fn names(context: &Context<'_>, function: &str) -> Option<Finding> {
-    let mut by_argument: BTreeMap<String, Vec<ProcIndex>> = BTreeMap::new();
-    let mut by_tag: BTreeMap<i64, Vec<ProcIndex>> = BTreeMap::new();
-    let (mut unnamed, mut certain) = (0, true);
+    let mut given: BTreeMap<Given<'_>, Vec<ProcIndex>> = BTreeMap::new();
+    let mut by_tag: BTreeMap<Option<i64>, Vec<ProcIndex>> = BTreeMap::new();
+    let mut certain = true;
     for proc in (0..context.job.procs.len()).map(ProcIndex).filter(|proc| context.perhaps_stuck(*proc)) {
         let Some(thread) = context.threads(proc).iter().find(|thread| small(&thread.call.c_name()) == function) else {
             continue;
         };
         certain &= context.stuck_for_certain(proc) && thread.collective.is_some();
-        match name_of_group(thread.call) {
-            Some(name) => by_argument.entry(name).or_default().push(proc),
-            None => unnamed += 1,
-        }
+        given.entry((name_of_group(thread.call), thread.call.group.as_deref())).or_default().push(proc);
         let posted = thread.operations.iter().filter(|op| op.operation.internal);
         let mut tags = posted.filter_map(|op| op.operation.desired_tag);
         let own = tags.next().filter(|tag| tags.all(|other| other == *tag));
-        by_tag.entry(own.unwrap_or(-1)).or_default().push(proc);
+        by_tag.entry(own).or_default().push(proc);
     }
-    let told: Vec<(String, Vec<ProcIndex>)> = if unnamed == 0 && by_argument.len() > 1 {
-        by_argument.into_iter().collect()
-    } else if unnamed > 0 && by_tag.len() > 1 && !by_tag.contains_key(&-1) {
+    let unnamed = given.keys().any(|(name, _)| name.is_none());
+    let told: Vec<(String, Vec<ProcIndex>)> = if unnamed {
+        if by_tag.len() < 2 || by_tag.contains_key(&None) {
+            return None;
+        }
         certain = false;
         let name = |tag: i64| format!("a name of which the library made tag {tag}");
-        by_tag.into_iter().map(|(tag, procs)| (name(tag), procs)).collect()
+        by_tag.into_iter().filter_map(|(tag, procs)| Some((name(tag?), procs))).collect()
     } else {
-        return None;
+        given.retain(|(_, group), procs| group.is_none_or(|group| group.len() > procs.len()));
+        let apart: Vec<(&Given<'_>, &Vec<ProcIndex>)> = given
+            .iter()
+            .filter(|(one, _)| given.iter().any(|(other, procs)| *one != other && waits_for(context, one, procs)))
+            .collect();
+        if apart.len() < 2 {
+            return None;
+        }
+        let names_differ = apart.iter().any(|((name, _), _)| *name != apart[0].0.0);
+        let words = |(name, group): &Given<'_>| match (name, group) {
+            (Some(name), _) if names_differ => name.clone(),
+            (_, Some(group)) => format!("the group of {}", words::ranks(group.iter().copied().flatten())),
+            _ => "another group".to_owned(),
+        };
+        apart.into_iter().map(|(given, procs)| (words(given), procs.clone())).collect()
     };
     let mut told = told;
     told.sort_by_key(|(_, procs)| (procs.len(), procs.first().copied()));
@@ -108,7 +125,10 @@ fn names(context: &Context<'_>, function: &str) -> Option<Finding> {
             format!("{} {gives} {name}", words::procs(context.job, procs))
         })
         .collect();
-    let mut evidence = vec!["All members of a group must give the same one to make a communicator of it.".to_owned()];
+    let mut evidence = vec![
+        "All members of a group must give the same group, under the same name, to make a communicator of it."
+            .to_owned(),
+    ];
     if !certain {
         evidence.push("Not certain: they may be members of different groups.".to_owned());
     }
@@ -124,6 +144,12 @@ fn names(context: &Context<'_>, function: &str) -> Option<Finding> {
     };
     advice::give(&mut finding, Change::Names);
     Some(finding)
+}
+
+/// Whether one of these processes is in the group that others give; where that is not known it may be.
+fn waits_for(context: &Context<'_>, (_, group): &Given<'_>, procs: &[ProcIndex]) -> bool {
+    let Some(group) = group else { return true };
+    procs.iter().any(|proc| words::rank(context.job, *proc).is_some_and(|rank| group.contains(&Some(rank))))
 }
 
 /// The peers of what a thread has posted for its call itself: not for a collective that the library makes of others for it.

@@ -322,3 +322,26 @@ fn a_member_that_is_not_there_is_the_one_that_is_waited_for() {
     let (findings, _) = diagnose(&named_groups(&[Some("all"), Some("all")]), None);
     assert!(findings.is_empty(), "{findings:#?}");
 }
+
+#[test]
+fn groups_that_differ_under_one_name_never_meet() {
+    let mut snapshot = named_groups(&[Some("all"), Some("all"), Some("all")]);
+    snapshot.processes[1].calls[0].group = Some(vec![Some(0), Some(1)]);
+    snapshot.processes[2].calls = Vec::new().into();
+    call(&mut snapshot, 2, "MPI_Barrier", 14);
+    let (findings, _) = twice(&snapshot);
+    let expected =
+        "in MPI_Comm_create_from_group rank 0 gives the group of ranks 0-2 and rank 1 gives the group of ranks 0 and 1";
+    assert_eq!((findings[0].summary.as_str(), findings[0].certain), (expected, true), "{findings:#?}");
+    // Groups that have nobody in common are made apart.
+    let mut snapshot = named_groups(&[Some("all"), Some("all"), Some("all"), Some("all")]);
+    for (rank, group) in [(0, [0, 1]), (2, [2, 3])] {
+        snapshot.processes[rank].calls[0].group = Some(group.map(Some).to_vec());
+    }
+    for rank in [1, 3] {
+        snapshot.processes[rank].calls = Vec::new().into();
+        outside(&mut snapshot, rank, "solve");
+    }
+    let (findings, _) = twice(&snapshot);
+    assert!(findings.iter().all(|finding| finding.kind != FindingKind::CollectiveMismatch), "{findings:#?}");
+}
