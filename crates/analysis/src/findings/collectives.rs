@@ -366,15 +366,17 @@ pub fn whereabouts(context: &Context<'_>, missing: &[ProcIndex], summary: &mut S
 }
 
 /// Members of a collective whose root receives, or some on the way to it do, and in which all receive: nobody is a leaf, so each
-/// takes itself, or another one that does, for the root. It needs no arguments.
+/// takes itself, or another one that does, for the root. It needs no arguments. A receive of nothing tells nothing: by it a root
+/// lets others begin (`ompi_coll_base_gather_intra_linear_sync`, ompi/mca/coll/base/coll_base_gather.c, v4.1.4 and v5.0.7).
 fn only_roots(context: &Context<'_>, id: CollectiveId, collective: &Collective) -> Option<Finding> {
     let WaitKind::Collective(_, Reach::ToRoot) = wait_kind(&collective.function) else { return None };
     let receives = |proc: &ProcIndex| {
         let mut own = context.threads(*proc).iter().filter(|thread| thread.collective == Some(id));
         own.any(|thread| {
             let mut operations = thread.operations.iter();
+            let takes = |op: &Op<'_>| op.operation.desired_length.is_some_and(|length| length > 0);
             thread.operations.iter().any(|op| op.queue == Posted::Receives)
-                && operations.all(|op| op.operation.internal && op.queue == Posted::Receives)
+                && operations.all(|op| op.operation.internal && op.queue == Posted::Receives && takes(op))
         })
     };
     let all = &collective.present;

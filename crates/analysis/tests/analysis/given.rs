@@ -94,6 +94,7 @@ fn who_all_receive_in_a_gather_are_all_roots() {
     for (rank, from) in [(0, 1), (1, 2), (2, 0)] {
         stand(&mut snapshot, rank, "MPI_Gather", &[], &[]);
         part(&mut snapshot, rank, from);
+        snapshot.processes[rank].communicators[0].pending_receives.operations[0].desired_length = Some(8);
     }
     counted(&mut snapshot);
     let (findings, verdict) = diagnose(&snapshot, None);
@@ -101,6 +102,11 @@ fn who_all_receive_in_a_gather_are_all_roots() {
     assert_eq!((first.kind, first.certain), (FindingKind::RootMismatch, true), "{findings:?}");
     let circle = of_kind(&findings, FindingKind::Deadlock);
     assert!(circle[0].advice.as_deref().unwrap().starts_with("Compare what each rank gives"), "{circle:?}");
+    // By a message of nothing a root lets others begin.
+    let mut begun = snapshot.clone();
+    begun.processes[1].communicators[0].pending_receives.operations[0].desired_length = Some(0);
+    let (findings, _) = diagnose(&begun, None);
+    assert!(of_kind(&findings, FindingKind::RootMismatch).is_empty(), "{findings:?}");
     // One that sends is a leaf.
     let mut with_a_leaf = snapshot.clone();
     with_a_leaf.processes[2].communicators[0].pending_receives.operations.clear();
