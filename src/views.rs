@@ -163,7 +163,7 @@ views! {
         /// Members: ``open``, ``unread_bytes``, ``unacknowledged_bytes``, ``reason``.
         tcp,
         /// The threads that are inside MPI. Members: ``thread``, ``function``, ``file``, ``line``, ``caller``,
-        /// ``arguments``, ``arguments_unknown``, ``communicator``, ``window``, ``group``, ``requests``,
+        /// ``through``, ``arguments``, ``arguments_unknown``, ``communicator``, ``window``, ``group``, ``requests``,
         /// ``fingerprint``.
         calls,
         /// What the flight recorder keeps; None where the process runs without it, or what it keeps could not be
@@ -241,8 +241,8 @@ views! {
         /// another, else ascending.
         ranks,
         /// Where these stand; for many ranks at the same place some of them. Members: ``rank``, ``thread``,
-        /// ``function``, ``file``, ``line``, ``caller``, ``arguments``, ``arguments_unknown``, ``communicator``,
-        /// ``window``, ``group``, ``requests``, ``fingerprint``, ``waits_for``.
+        /// ``function``, ``file``, ``line``, ``caller``, ``through``, ``arguments``, ``arguments_unknown``,
+        /// ``communicator``, ``window``, ``group``, ``requests``, ``fingerprint``, ``waits_for``.
         calls,
         /// Calls that started the operations, or sent the messages, that it is about; of one operation several where
         /// none is certain. Members: ``rank``, ``function``, ``file``, ``line``, ``caller``, ``request``, ``root``,

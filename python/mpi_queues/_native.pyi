@@ -778,7 +778,7 @@ class Process:
     @property
     def calls(self) -> List[Dict[str, Any]]:
         """The threads that are inside MPI. Members: ``thread``, ``function``, ``file``, ``line``, ``caller``,
-        ``arguments``, ``arguments_unknown``, ``communicator``, ``window``, ``group``, ``requests``,
+        ``through``, ``arguments``, ``arguments_unknown``, ``communicator``, ``window``, ``group``, ``requests``,
         ``fingerprint``."""
 
     @property
@@ -1085,8 +1085,8 @@ class Finding:
     @property
     def calls(self) -> List[Dict[str, Any]]:
         """Where these stand; for many ranks at the same place some of them. Members: ``rank``, ``thread``,
-        ``function``, ``file``, ``line``, ``caller``, ``arguments``, ``arguments_unknown``, ``communicator``,
-        ``window``, ``group``, ``requests``, ``fingerprint``, ``waits_for``."""
+        ``function``, ``file``, ``line``, ``caller``, ``through``, ``arguments``, ``arguments_unknown``,
+        ``communicator``, ``window``, ``group``, ``requests``, ``fingerprint``, ``waits_for``."""
 
     @property
     def started_by(self) -> List[Dict[str, Any]]:

@@ -69,6 +69,7 @@ impl<T: Target> Session<T> {
         }
         calls.iter_mut().for_each(|call| self.tell_texts(call));
         infer_communicators(&mut calls, &process.communicators);
+        correct_communicator(&mut calls, &process.communicators);
         calls.iter_mut().for_each(|call| number(call, &process.communicators));
         process.calls = calls;
         let modes = self.detected().is_ok_and(|detected| detected.installed.tells_modes());
@@ -324,16 +325,45 @@ fn infer_communicators(calls: &mut [Call], communicators: &[Communicator]) {
     if call.communicator.is_some() || call.argument("comm").and_then(handle_in).is_some() {
         return;
     }
-    let under_way = |operation: &Operation| {
-        let of_blocking = operation.extra_text.iter().any(|remark| matches!(remark, Remark::Collective(Some(_))));
-        operation.internal && operation.status != OperationStatus::Complete && of_blocking
-    };
-    let mut found = communicators.iter().filter(|found| {
-        let pending = found.pending_receives.operations.iter().chain(&found.pending_sends.operations);
-        pending.into_iter().any(under_way)
-    });
+    let mut found = communicators.iter().filter(|found| has_collective(found));
     if let (Some(only), None) = (found.next(), found.next()) {
         call.communicator = Some(only.unique_id);
+    }
+}
+
+/// Whether messages of a blocking collective are under way on a communicator.
+fn has_collective(communicator: &Communicator) -> bool {
+    let of_blocking =
+        |operation: &Operation| operation.extra_text.iter().any(|remark| matches!(remark, Remark::Collective(Some(_))));
+    let pending = communicator.pending_receives.operations.iter().chain(&communicator.pending_sends.operations);
+    let mut pending = pending.filter(|operation| operation.internal && operation.status != OperationStatus::Complete);
+    pending.any(of_blocking)
+}
+
+/// Takes the communicator on which the library has what the only call waits for, where that is another one than the source names,
+/// and has nothing of the call there: a program may give MPI's names to what is its own (`#define MPI_COMM_WORLD comm`).
+fn correct_communicator(calls: &mut [Call], communicators: &[Communicator]) {
+    let [call] = calls else { return };
+    let Some(named) = call.communicator else { return };
+    let anywhere = Call { communicator: None, ..call.clone() };
+    let has = |found: &&Communicator| match functions::wait_kind(&anywhere.c_name()) {
+        WaitKind::Collective(Chapter::Communication, _) => has_collective(found),
+        WaitKind::Receive => refine::has_receive_of(found, &anywhere),
+        WaitKind::Send => refine::has_send_of(found, &anywhere),
+        _ => false,
+    };
+    let mut found = communicators.iter().filter(has);
+    let (Some(only), None) = (found.next(), found.next()) else { return };
+    // Of a queue that was not read whole nothing is known to be missing.
+    let whole = communicators.iter().all(|one| one.pending_receives.is_whole() && one.pending_sends.is_whole());
+    if only.unique_id == named || !whole {
+        return;
+    }
+    call.communicator = Some(only.unique_id);
+    if let Some(argument) = call.arguments.iter_mut().find(|argument| argument.name == "comm") {
+        argument.value = None;
+        argument.meaning = Some(only.name.clone()).filter(|name| !name.is_empty());
+        argument.origin = Some("queue".into());
     }
 }
 

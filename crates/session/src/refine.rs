@@ -163,6 +163,21 @@ fn of_call(
     }
 }
 
+/// Whether a communicator has a pending receive that a call may have posted, by its arguments.
+pub(super) fn has_receive_of(communicator: &Communicator, call: &Call) -> bool {
+    has_of(&communicator.pending_receives.operations, communicator, call, &RECEIVE)
+}
+
+/// The same of sends.
+pub(super) fn has_send_of(communicator: &Communicator, call: &Call) -> bool {
+    has_of(&communicator.pending_sends.operations, communicator, call, &SEND)
+}
+
+fn has_of(operations: &[Operation], communicator: &Communicator, call: &Call, parameters: &Parameters) -> bool {
+    let open = |one: &&Operation| !one.internal && !one.persistent && one.status != OperationStatus::Complete;
+    operations.iter().filter(open).any(|one| fits(call, parameters, communicator.unique_id, one))
+}
+
 /// Whether an operation is as the arguments of a call say; where these are not known, any is.
 fn fits(call: &Call, parameters: &Parameters, communicator: u64, operation: &Operation) -> bool {
     let value = |names: &[&str]| names.iter().find_map(|name| call.argument(name)).and_then(|argument| argument.value);

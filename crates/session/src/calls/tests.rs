@@ -335,3 +335,30 @@ fn messages_tell_which_non_blocking_collective_a_request_is_where_there_is_one()
     known.sequence = Some(31);
     assert_eq!(numbered(vec![known], &communicators), [Some(31)]);
 }
+
+/// A communicator with a pending receive of a tag.
+fn with_receive(mut found: Communicator, tag: i64) -> Communicator {
+    let receive = Operation { desired_tag: Some(tag), desired_local_rank: Some(1), ..Operation::default() };
+    found.pending_receives = Queue { operations: vec![receive], ..Queue::default() }.into();
+    found
+}
+
+#[test]
+fn where_the_library_has_a_call_elsewhere_than_the_source_says_the_library_is_right() {
+    let corrected = |communicators: &[Communicator], function: &str, tag: i64| {
+        let arguments = vec![argument("source", 1), argument("tag", tag), argument("comm", 0x10)];
+        let mut calls = [Call { communicator: Some(0), ..call(function, arguments) }];
+        correct_communicator(&mut calls, communicators);
+        let [call] = calls;
+        (call.communicator, call.argument("comm").and_then(|one| one.meaning.as_deref().map(str::to_owned)))
+    };
+    let [world, halo] = [communicator(0, "MPI_COMM_WORLD", "0x10"), communicator(3, "halo", "0x20")];
+    let there = [world.clone(), with_receive(halo.clone(), 7)];
+    assert_eq!(corrected(&there, "MPI_Recv", 7), (Some(3), Some("halo".to_owned())));
+    // Another message is none of the call's, and of two it is not known which.
+    assert_eq!(corrected(&there, "MPI_Recv", 8).0, Some(0));
+    let both = [with_receive(world.clone(), 7), with_receive(halo.clone(), 7)];
+    assert_eq!(corrected(&both, "MPI_Recv", 7).0, Some(0));
+    let collective = with_internal(halo, "part of a collective: MPI_Reduce (tag -21)", OperationStatus::Pending);
+    assert_eq!(corrected(&[world, collective], "MPI_Reduce", 7).0, Some(3));
+}
