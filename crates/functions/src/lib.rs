@@ -11,7 +11,7 @@ mod waits;
 pub mod wrapping;
 
 pub use handle_kind::HandleKind;
-pub use names::{MpiFrame, c_name, mpi_function, outermost_mpi_function};
+pub use names::{MpiFrame, c_name, mpi_function, mpi_function_behind, outermost_mpi_function};
 pub use started::Started;
 pub use table::{Array, Direction, Function, Parameter, all, find, small};
 pub use waits::{Chapter, Reach, WaitKind, polls, wait_kind};

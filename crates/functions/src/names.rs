@@ -23,9 +23,13 @@ pub fn outermost_mpi_function(functions: &[Option<String>]) -> Option<MpiFrame> 
     })
 }
 
-/// Functions of the libraries to which those of the standard jump, so that these have no frame: where their caller jumped as
-/// well, as mpi4py's end does, nobody on the stack tells them (ompi/mpi/c/finalize.c, v4.1.4 and v5.0.7; src/binding/c/c_binding.c,
-/// MPICH v4.0).
+/// The MPI function behind one of a library's own to which that jumps, so that it has no frame: where its caller jumped as well,
+/// as mpi4py's end does, nobody on the stack tells it (ompi/mpi/c/finalize.c, v4.1.4 and v5.0.7; src/binding/c/c_binding.c, MPICH
+/// v4.0).
+pub fn mpi_function_behind(name: &str) -> Option<&'static str> {
+    BEHIND.iter().find(|(inner, _)| *inner == name).map(|(_, function)| *function)
+}
+
 const BEHIND: [(&str, &str); 3] =
     [("ompi_mpi_finalize", "MPI_Finalize"), ("MPIR_Finalize_impl", "MPI_Finalize"), ("MPII_Finalize", "MPI_Finalize")];
 
@@ -33,9 +37,6 @@ const BEHIND: [(&str, &str); 3] =
 /// libraries export (a stripped library shows `PMPI_Recv` at the address of both), Fortran's spellings (`mpi_recv_`,
 /// `mpi_recv__`, `mpi_recv_f08_`) and the methods of C++ (`MPI::Comm::Recv`).
 pub fn mpi_function(name: &str) -> Option<String> {
-    if let Some((_, function)) = BEHIND.iter().find(|(inner, _)| *inner == name) {
-        return Some((*function).to_owned());
-    }
     if let Some(scoped) = name.strip_prefix("MPI::") {
         let method = scoped.split("::").all(|part| {
             part.starts_with(|letter: char| letter.is_ascii_uppercase())

@@ -1,7 +1,7 @@
 //! Stacks, and where they stand in MPI.
 
 use functions::wrapping::waits_around;
-use functions::{c_name, mpi_function};
+use functions::{c_name, mpi_function, mpi_function_behind};
 use serde::{Deserialize, Serialize};
 
 use super::{Argument, Call, Outside, SourceCall, Step, SystemCall, Text};
@@ -97,7 +97,11 @@ impl Stack {
     /// again and again.
     pub fn call(&self) -> Option<Call> {
         let name = |frame: &Frame| frame.function.as_deref().and_then(mpi_function);
-        let mpi = self.frames.iter().enumerate().rev().find_map(|(index, frame)| Some((index, name(frame)?)));
+        let behind = |frame: &Frame| frame.function.as_deref().and_then(mpi_function_behind).map(str::to_owned);
+        let outermost = |of: &dyn Fn(&Frame) -> Option<String>| {
+            self.frames.iter().enumerate().rev().find_map(|(index, frame)| Some((index, of(frame)?)))
+        };
+        let mpi = outermost(&name).or_else(|| outermost(&behind));
         let c_name = mpi.as_ref().map(|(index, name)| (*index, c_name(name)));
         let functions = self.frames.iter().map(|frame| frame.function.as_deref());
         if let Some((index, function)) = waits_around(functions, c_name.as_ref().map(|(at, name)| (*at, &**name))) {
