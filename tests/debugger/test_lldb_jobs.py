@@ -198,6 +198,7 @@ def test_what_is_no_launcher(place: Place, typed: str, message: str) -> None:
     place.await_end()
 
 
+@pytest.mark.slow
 def test_the_environment_and_the_program_of_lldb(mpir_mpi: MpiBuild, place: Place) -> None:
     program = compile_alone(mpir_mpi, "job_until_told.c")
     directory = str(place.directory)
@@ -221,6 +222,7 @@ def test_the_environment_and_the_program_of_lldb(mpir_mpi: MpiBuild, place: Plac
     assert place.has("done.0")
 
 
+@pytest.mark.slow
 def test_attach_to_a_job(started: Started) -> None:
     pid = started.launcher.pid
     some, again, table, out, listed, everything, _ = lldb.run(

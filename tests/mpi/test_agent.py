@@ -69,6 +69,7 @@ def _same(*targets: str) -> Dict[str, Any]:
     return snapshot
 
 
+@pytest.mark.slow
 def test_the_json_of_a_job_is_that_of_the_command_line(job: Job, tmp_path: Path) -> None:
     pids = pid_options(job.pids)
     live = _same(*pids)

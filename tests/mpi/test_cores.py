@@ -252,7 +252,7 @@ def test_a_core_names_its_program_itself(modes: Job, whole: pathlib.Path) -> Non
 
 
 @pytest.mark.parametrize("filter_bits", ["0x33", "0x7f"] if cores.KERNEL_WRITES_FILES else [])
-@pytest.mark.usual("0x7f")
+@pytest.mark.slow
 def test_the_dump_of_the_kernel(
     filter_bits: str, debian_mpi: MpiBuild, start_job: StartJob, tmp_path: pathlib.Path
 ) -> None:

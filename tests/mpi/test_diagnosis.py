@@ -179,7 +179,7 @@ def test_the_bug_is_found_without_debug_information(name: str, mpi: str, preflig
 
 @pytest.mark.parametrize("mpi", MPIS)
 @pytest.mark.parametrize("name", ELSEWHERE)
-@pytest.mark.usual("waitall_before_sends.c-mpich")
+@pytest.mark.slow
 def test_the_bug_is_found_in_lldb_and_in_a_recording(name: str, mpi: str, preflight: None, tmp_path: Path) -> None:
     program = _load(PROGRAMS / "bugs" / name, mpi)
     recording = tmp_path / "hang.mpirec"

@@ -60,7 +60,7 @@ def read(target: Any, asked: Tuple[Tuple[str, Any], ...], plugin: Path, via: str
 
 
 @pytest.mark.parametrize("program", PROGRAM_FACTS, ids=lambda program: str(program[0]))
-@pytest.mark.usual("debian-handles_comms")
+@pytest.mark.slow
 def test_what_a_plugin_tells_is_what_the_program_made(
     mpi_build: MpiBuild, start_job: Callable[..., Job], program: Tuple[str, int, Set[str]]
 ) -> None:

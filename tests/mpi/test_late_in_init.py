@@ -74,7 +74,7 @@ def test_in_words(job: Job) -> None:
     assert "queues" not in told.replace("mpi-queues", "")
 
 
-@pytest.mark.usual("debian_mpi", "debian_mpich")
+@pytest.mark.slow
 def test_recordings_and_core_files_tell_the_same(job: Job, tmp_path: Path) -> None:
     recording = tmp_path / "late.mpirec"
     # Each of them is said to be before MPI_Init.

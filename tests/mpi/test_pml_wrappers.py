@@ -58,7 +58,7 @@ def _assert_read_through(job: Job, told: str, build_id: str) -> None:
 
 @pytest.mark.parametrize("program", MONITORED, ids=name_of)
 @pytest.mark.parametrize("behind", BEHIND, ids=_id)
-@pytest.mark.usual("debian-ucx-persistent-3ranks", "wheel-5*-ofi-tcp-modes-2ranks")
+@pytest.mark.slow
 def test_monitoring_is_read_through(
     preflight: None, start_job: StartJob, behind: Tuple[str, Optional[Transport]], program: Program
 ) -> None:

@@ -176,7 +176,7 @@ def test_of_a_python_that_has_ended_nothing_is_made_up(debian_mpi: MpiBuild, sta
 
 
 @pytest.mark.parametrize("debugger", ["native", "gdb", "lldb"])
-@pytest.mark.usual("native")
+@pytest.mark.slow
 def test_strange_names_are_cleaned_and_cut(
     debian_mpi: MpiBuild, start_python: StartPython, tmp_path: Path, debugger: str
 ) -> None:

@@ -117,6 +117,7 @@ def check_messages(plans: Dict[Tuple[str, int], Dict[Tuple[int, int], Json]]) ->
     return compared
 
 
+@pytest.mark.slow
 def test_plans_of_all_collectives(mpi_build: MpiBuild, start_calls: StartCalls) -> None:
     job = start_calls(mpi_build, "calls_schedules.c", *FLAGS, ranks=RANKS, arguments=SIZES)
     check(job, mpi_build.id)

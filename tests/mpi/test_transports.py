@@ -76,7 +76,7 @@ def test_standard_sends_that_wait_are_known(transport_build: MpiBuild, start_job
     assert all(op["desired_tag"] is not None and op["desired_length"] for op in waiting), waiting
 
 
-@pytest.mark.usual("wheel-5*+ucx")
+@pytest.mark.slow
 def test_every_kind_of_target_gives_the_same(transport_build: MpiBuild, start_job: StartJob, tmp_path: Path) -> None:
     """Blocking sends, too, which lie on stacks."""
     job = start_job(transport_build, "truth_modes", ranks=2)

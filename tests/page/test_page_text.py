@@ -240,6 +240,7 @@ def test_data_that_unfolds_without_end_is_refused(monkeypatch: pytest.MonkeyPatc
             read(packed)
 
 
+@pytest.mark.slow
 def test_a_small_report_of_very_much_names_the_limit(tmp_path: pathlib.Path) -> None:
     """62 KB took 3.8 GB; ``tests/hostile/pages.py`` has more of them."""
     path = tmp_path / "small.html"

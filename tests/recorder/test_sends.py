@@ -88,7 +88,7 @@ def test_what_is_told_of_it(any_mpi: MpiBuild, via: str) -> None:
         _check(recorder.shown(*pid_options(job.pids), "--via", via), since)
 
 
-@pytest.mark.usual("debian", "mpich-debian")
+@pytest.mark.slow
 def test_what_a_recording_and_core_files_tell_of_it(any_mpi: MpiBuild, tmp_path: Path) -> None:
     since = datetime.now(timezone.utc) - TICK
     with _waiting(any_mpi) as job:
