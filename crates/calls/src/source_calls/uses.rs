@@ -96,13 +96,22 @@ fn is_kept(source: &Source, at: usize) -> bool {
     words.iter().any(|word| statement.contains(word))
 }
 
-/// What stands before a place in its statement; of Fortran in its line.
+/// No line of Fortran is longer (Fortran 2023, 6.3.2.1), and no statement of C that declares a variable.
+const LONGEST: usize = 10_000;
+
+/// What stands before a place in its statement; of Fortran in its line. Nothing where that is too long for one.
 fn statement(source: &Source, at: usize) -> &str {
-    let code = source.code.get(..at).unwrap_or_default();
-    if source.fortran {
-        return code.rsplit('\n').next().unwrap_or_default();
+    let mut first = at.saturating_sub(LONGEST);
+    while !source.code.is_char_boundary(first) {
+        first += 1;
     }
-    code.get(code.rfind([';', '{', '}', '(', ')']).map_or(0, |begin| begin + 1)..).unwrap_or_default()
+    let code = source.code.get(first..at).unwrap_or_default();
+    let begins = if source.fortran { code.rfind('\n') } else { code.rfind([';', '{', '}', '(', ')']) };
+    match begins {
+        Some(begin) => code.get(begin + 1..).unwrap_or_default(),
+        None if first == 0 => code,
+        None => "",
+    }
 }
 
 /// Whether a word is declared where it stands: the statement begins with a type of requests.
