@@ -71,15 +71,7 @@ pub fn add(context: &Context<'_>, findings: &mut [Finding]) {
         let end = if states.iter().any(stands) { "instead" } else { "before" };
         let sure = |state: &ExceptionState| !matches!(state, ExceptionState::Handled | ExceptionState::Unhandled);
         let perhaps = if states.iter().all(sure) { "" } else { "perhaps " };
-        let told = match &found[..] {
-            // The sentence is about these.
-            [only] if only.ranks == finding.ranks && finding.kind == FindingKind::MissingInCollective => {
-                let it = if only.ranks.len() == 1 { "it" } else { "they" };
-                format!("{it} {}", does(&only.exception, only.ranks.len()))
-            }
-            _ => told(&found),
-        };
-        finding.summary.push_str(&format!(", {perhaps}because {told} {end}"));
+        finding.summary.push_str(&format!(", {perhaps}because {} {end}", told(&found)));
         if let Some(first) = found.first() {
             advice::of_exceptions(finding, &first.exception);
         }
