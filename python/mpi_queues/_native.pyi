@@ -1544,8 +1544,8 @@ def symbol_names(path: str, starts: Sequence[int]) -> List[Optional[str]]:
     that gdb takes; None where none starts there."""
 
 def system_call_of_registers(number: int, result: int, arguments: Tuple[int, int, int]) -> SystemCallDict:
-    """What a stopped thread of x86-64 does in the kernel, by ``orig_rax``, ``rax``, ``rsi`` and ``r10`` (64 bits without a
-    sign)."""
+    """What a stopped thread of x86-64 does in the kernel, by ``orig_rax`` and ``rax``; ``arguments`` are ``rdi``, ``rsi``
+    and ``r10`` (64 bits without a sign)."""
 
 def system_call_of_proc(machine: str, text: str, result: Optional[int]) -> Optional[SystemCallDict]:
     """The same by the text of ``/proc/PID/task/TID/syscall``, on a machine that uname calls so; None where that does not

@@ -86,15 +86,14 @@ pub enum Change {
 /// Adds what to change if the first exception that a finding tells is the reason.
 pub fn of_exceptions(finding: &mut Finding, exception: &Exception) {
     complete(finding);
-    let more = of_exception(exception);
     if let Some(advice) = &mut finding.advice {
         advice.push(' ');
-        advice.push_str(&more);
+        advice.push_str(&of_exception(exception));
     }
 }
 
 /// What to change of an exception.
-pub fn of_exception(exception: &Exception) -> String {
+fn of_exception(exception: &Exception) -> String {
     match exception.state {
         ExceptionState::Handled | ExceptionState::Unhandled => {
             "If the exception is the reason, its handler has to do what the others wait for, or to end all ranks \
@@ -102,8 +101,8 @@ pub fn of_exception(exception: &Exception) -> String {
                 .to_owned()
         }
         ExceptionState::Unwinding => {
-            "Destructors that are called for an exception must not wait for other ranks: end all \
-                                      ranks (MPI_Abort) where one throws, or catch it and let all of them know."
+            "Destructors that are called for an exception must not wait for other ranks: end all ranks (MPI_Abort) where one \
+             throws, or catch it and let all of them know."
                 .to_owned()
         }
         ExceptionState::Signal => {
@@ -120,8 +119,8 @@ pub fn of_exception(exception: &Exception) -> String {
             )
         }
         ExceptionState::Ended => {
-            "Where an exception ended the program, what it has written to its standard error tells it; \
-                                  python -m mpi4py ends all ranks then."
+            "Where an exception ended the program, what it has written to its standard error tells it; python -m mpi4py ends \
+             all ranks then."
                 .to_owned()
         }
         ExceptionState::Ending => {
@@ -279,8 +278,8 @@ fn of_rank(what: Outside, first: &str) -> String {
         Outside::Lock => format!("Look at all threads of that rank: who holds what {first} waits for?"),
         Outside::Input => format!("Give it the input, or look why {first} reads any."),
         Outside::Output => {
-            "Let somebody read that output: a pipe takes no more when it is full, and the launcher passes on only \
-                            what is read from it."
+            "Let somebody read that output: a pipe takes no more when it is full, and the launcher passes on only what is \
+             read from it."
                 .to_owned()
         }
         Outside::Work => {

@@ -23,9 +23,10 @@ const WINDOW: i64 = 1 << 20;
 /// How many findings are told.
 const SHOWN: usize = 16;
 
-/// Whether a process whose next one has number `next` has begun number `sequence`; `None` where they cannot be compared.
-pub(super) fn has_begun(next: i64, sequence: i64) -> Option<bool> {
-    let ahead = next.checked_sub(sequence)?;
+/// Whether a member of a communicator has begun the one of number `sequence`, by the number that its next one has; `None` where
+/// that is not known, or they cannot be compared.
+pub(super) fn has_begun(member: &View<'_>, sequence: i64) -> Option<bool> {
+    let ahead = member.communicator.next_sequence?.checked_sub(sequence)?;
     (-WINDOW..WINDOW).contains(&ahead).then_some(ahead > 0)
 }
 
@@ -74,7 +75,7 @@ impl Pending<'_> {
     /// Whether a member has not begun it; `None` where that is not known.
     pub fn is_missing(&self, context: &Context<'_>, proc: ProcIndex) -> Option<bool> {
         let shared = context.job.communicators.get(self.communicator.0)?;
-        has_begun(shared.view(proc)?.communicator.next_sequence?, self.sequence).map(|begun| !begun)
+        has_begun(shared.view(proc)?, self.sequence).map(|begun| !begun)
     }
 }
 
@@ -153,8 +154,7 @@ fn of(
     let Pending { communicator: id, sequence, group } = pending;
     let (id, sequence, waiting) = (*id, *sequence, &group.waiting);
     let shared = context.job.communicators.get(id.0).filter(|shared| shared.doubt.is_none())?;
-    let is_behind =
-        |view: &&View<'_>| view.communicator.next_sequence.and_then(|next| has_begun(next, sequence)) == Some(false);
+    let is_behind = |view: &&View<'_>| has_begun(view, sequence) == Some(false);
     let mut behind: Vec<ProcIndex> = shared.views.iter().filter(is_behind).map(|view| view.proc).collect();
     let certain = waiting.iter().all(|proc| context.stuck_for_certain(*proc));
     let misfit = planned::misfit(shared, &group.plans, pending.only()).filter(|_| !group.persistent);
@@ -181,9 +181,7 @@ fn of(
 
 /// Members of its communicator that have begun it.
 fn begun(pending: &Pending<'_>, shared: &Shared<'_>) -> HashSet<ProcIndex> {
-    let has = |view: &&View<'_>| {
-        view.communicator.next_sequence.and_then(|next| has_begun(next, pending.sequence)) == Some(true)
-    };
+    let has = |view: &&View<'_>| has_begun(view, pending.sequence) == Some(true);
     shared.views.iter().filter(has).map(|view| view.proc).collect()
 }
 

@@ -90,7 +90,7 @@ fn names(context: &Context<'_>, function: &str) -> Option<Finding> {
         by_tag.entry(own).or_default().push(proc);
     }
     let unnamed = given.keys().any(|(name, _)| name.is_none());
-    let told: Vec<(String, Vec<ProcIndex>)> = if unnamed {
+    let mut told: Vec<(String, Vec<ProcIndex>)> = if unnamed {
         if by_tag.len() < 2 || by_tag.contains_key(&None) {
             return None;
         }
@@ -114,7 +114,6 @@ fn names(context: &Context<'_>, function: &str) -> Option<Finding> {
         };
         apart.into_iter().map(|(given, procs)| (words(given), procs.clone())).collect()
     };
-    let mut told = told;
     told.sort_by_key(|(_, procs)| (procs.len(), procs.first().copied()));
     let all: Vec<ProcIndex> = told.iter().flat_map(|(_, procs)| procs).copied().collect();
     let parts: Vec<String> = told

@@ -55,15 +55,10 @@ pub fn find(context: &Context<'_>) -> Vec<Finding> {
 
 fn of(context: &Context<'_>, (id, sequence): (CommunicatorId, i64), polled: &Polled) -> Option<Finding> {
     let shared = context.job.communicators.get(id.0).filter(|shared| shared.doubt.is_none())?;
-    let is_behind = |proc: ProcIndex| {
-        let next = shared.view(proc)?.communicator.next_sequence?;
-        has_begun(next, sequence).map(|begun| !begun)
-    };
-    let members = shared.views.iter().map(|view| view.proc);
-    let held = |proc: ProcIndex| context.polling.is_stuck(proc) || context.is_out(proc);
-    let missing: Vec<ProcIndex> = members
-        .filter(|proc| is_behind(*proc) == Some(true) && held(*proc) && !context.waits.polling.contains_key(proc))
-        .collect();
+    let behind = shared.views.iter().filter(|view| has_begun(view, sequence) == Some(false)).map(|view| view.proc);
+    let held = |proc: &ProcIndex| context.polling.is_stuck(*proc) || context.is_out(*proc);
+    let missing: Vec<ProcIndex> =
+        behind.filter(|proc| held(proc) && !context.waits.polling.contains_key(proc)).collect();
     if missing.is_empty() {
         return None;
     }

@@ -129,10 +129,12 @@ fn handler(context: &Context<'_>, proc: ProcIndex, free: &Free<'_>) -> Option<Pl
         |one: &&Exception| one.state == ExceptionState::Signal && one.thread.is_none_or(|own| own == thread.thread);
     let exception = context.process(proc)?.exceptions.iter().find(is_its)?;
     let exception = Exception { thread: None, ..exception.clone() };
-    let does = match () {
-        () if waits_for_heap(thread) => InHandler::WaitsForHeap,
-        () if in_lock(thread) => InHandler::WaitsForThread,
-        () => InHandler::Runs,
+    let does = if waits_for_heap(thread) {
+        InHandler::WaitsForHeap
+    } else if in_lock(thread) {
+        InHandler::WaitsForThread
+    } else {
+        InHandler::Runs
     };
     Some(Place::Handler(Box::new(exception), does))
 }
@@ -143,11 +145,11 @@ fn place(free: &Free<'_>, is_before_init: bool) -> Option<Place> {
         Free::NotStarted => Some(Place::NotStarted((None, None, None, None))),
         Free::Outside(thread) if in_lock(thread) => Some(Place::Lock(spot(thread))),
         Free::Outside(thread) if reads_input(thread) => Some(Place::Input(spot(thread))),
-        Free::Outside(thread) if writes_output(thread).is_some() => {
-            writes_output(thread).map(|file| Place::Output(file, spot(thread)))
-        }
-        Free::Outside(thread) if is_before_init => Some(Place::NotStarted(spot(thread))),
-        Free::Outside(thread) => Some(Place::Work(spot(thread))),
+        Free::Outside(thread) => Some(match writes_output(thread) {
+            Some(file) => Place::Output(file, spot(thread)),
+            None if is_before_init => Place::NotStarted(spot(thread)),
+            None => Place::Work(spot(thread)),
+        }),
         Free::Polling(call) | Free::Local(call) => Some(Place::Call(call.c_name().into_owned(), spot_of(call))),
         Free::Unknown | Free::NotRead => None,
     }
@@ -332,13 +334,13 @@ fn finding(context: &Context<'_>, place: &Place, procs: &[ProcIndex], waiting: &
         blamed: context.blamed(procs),
         ..Finding::default()
     };
+    if let Place::Handler(exception, _) = place {
+        finding.exceptions = vec![RankException { ranks: finding.ranks.clone(), exception: (**exception).clone() }];
+        finding.blamed = exceptions::blamed(&finding.exceptions);
+    }
     advice::give(&mut finding, Change::Rank(if accesses.is_empty() { doing } else { Doing::Target }));
-    if let Place::Handler(exception, ..) = place {
-        let told = RankException { ranks: finding.ranks.clone(), exception: (**exception).clone() };
-        finding.blamed = exceptions::blamed(std::slice::from_ref(&told));
-        advice::give(&mut finding, Change::Rank(doing));
+    if let Place::Handler(exception, _) = place {
         advice::of_exceptions(&mut finding, exception);
-        finding.exceptions = vec![told];
     }
     finding
 }

@@ -8,15 +8,12 @@ use std::collections::HashMap;
 
 use super::communicators::c_handle;
 use super::handle_value::{HandleValue, ObjectKind, Place};
-use super::pools::Pools;
+use super::pools::{NEXT, Pools};
 use crate::members::MemberLists;
 use crate::{ReaderError, add_problem};
 use model::{Communicator, Group, HandleWord, Queue, QueueReport};
 use target::address::TargetAddr;
 use target::{Reason, Target, TargetAbi, TargetError, printable, zeroed};
-
-/// Where a free object holds the address of the next free one, in bytes.
-const NEXT: u64 = 8;
 
 /// Largest communicator object that is looked through, in bytes; releases have up to 2,000.
 const MAX_OBJECT: u64 = 1 << 16;

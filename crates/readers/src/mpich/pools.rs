@@ -14,7 +14,7 @@ const MAX_BUILTINS: u64 = 256;
 const REFERENCES: u64 = 4;
 
 /// Where a free object has the address of the next one.
-const NEXT: u64 = 8;
+pub(super) const NEXT: u64 = 8;
 
 /// Which predefined datatype a handle is, and how large that is.
 const DATATYPE_INDEX: u32 = 0xff;
