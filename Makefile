@@ -72,7 +72,7 @@ RUST_SOURCES := $(shell find src crates layouts -type f \( -name '*.rs' -o -name
 AGENT := python/mpi_queues/bin/mpi-queues-agent
 RECORDER := python/mpi_queues/lib/libmpi_queues_recorder.so
 
-.PHONY: build demo demo-packages check check-packages check-rust check-python test test-programs test-packages test-all test-all-mpis mpis lint lint-packages lint-rust lint-python rust-test python-test fuzz audit sanitize bench agent recorder wheel wheels sdist release-check release schema layouts functions recordings docs man gallery clean
+.PHONY: build demo demo-packages check check-packages check-rust check-python test test-rust test-python test-programs test-packages test-all test-all-mpis mpis lint lint-packages lint-rust lint-python rust-test python-test fuzz audit sanitize bench agent recorder wheel wheels sdist release-check release schema layouts functions recordings docs man gallery clean
 .DELETE_ON_ERROR:
 
 build: .venv/.built
@@ -130,7 +130,13 @@ check-rust: lint-rust
 check-python: lint-python
 	$(PYTEST_ALL) -m "not debugger and not mpi" tests/unit
 
-test: test-packages lint docs rust-test python-test
+# Two at once, as above: the Rust tests compute, the others wait for jobs and debuggers as well. What both need goes first.
+test: test-packages lint-packages build agent recorder
+	@$(MAKE) --no-print-directory -j2 test-rust test-python
+
+test-rust: lint-rust rust-test
+
+test-python: lint-python docs python-test
 
 # All that the tests run and that is compiled of Rust.
 test-programs: build agent recorder
@@ -168,6 +174,7 @@ python-test: mpis agent recorder
 	@$(BYTECODE)
 	$(PYTEST_ALL) $(TESTS)
 
+test-all: export MPI_QUEUES_ROUNDS := all
 test-all: lint rust-test agent recorder
 	@tools/install-missing test
 	.venv/bin/python tests/make_mpis.py --all

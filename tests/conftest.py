@@ -14,7 +14,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from support import builds, leftovers, tiers, transports
+from support import builds, leftovers, preloaded, tiers, transports
 from support.jobs import Job
 from support.starters import Place
 from support.watched import Launched
@@ -39,6 +39,7 @@ OF_ALL_MPIS = {"intel_mpi", "older_shm"}
 def nothing_is_left() -> Iterator[None]:
     """All that the tests have started ends with them."""
     yield
+    preloaded.end()
     left = leftovers.left()
     assert not left, "\n".join(left)
 

@@ -12,22 +12,26 @@ Lengths are in bytes, addresses are those in the process that was read, ranks ar
 are called global: those are of MPI_COMM_WORLD.
 """
 
+from typing import TYPE_CHECKING, Any, List
+
 # The first, before what takes time to import.
 from . import starting  # noqa: F401
-from ._native import (
-    Communicator,
-    Diagnosis,
-    Finding,
-    NativeError,
-    Operation,
-    Process,
-    Queue,
-    Session,
-    Snapshot,
-    __version__,
-)
-from .api import attach, load, open_core
-from .errors import UsageError, UserError
+
+if TYPE_CHECKING:
+    from ._native import (
+        Communicator,
+        Diagnosis,
+        Finding,
+        NativeError,
+        Operation,
+        Process,
+        Queue,
+        Session,
+        Snapshot,
+        __version__,
+    )
+    from .api import attach, load, open_core
+    from .errors import UsageError, UserError
 
 __all__ = [
     "Communicator",
@@ -46,3 +50,18 @@ __all__ = [
     "load",
     "open_core",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What the package has for those who import it; the process that keeps a job needs none of it, and starts with each job."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import _native, api, errors
+
+    found = next(getattr(part, name) for part in (api, errors, _native) if hasattr(part, name))
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> List[str]:
+    return sorted({*globals(), *__all__})

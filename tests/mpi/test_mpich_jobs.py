@@ -7,7 +7,7 @@ import sys
 
 import pytest
 from mpi_queues import jobs
-from mpi_queues.jobs import memory as job_memory
+from mpi_queues.keeper import memory as job_memory
 from support.builds import MpiBuild
 from support.jobs import Job
 

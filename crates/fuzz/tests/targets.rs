@@ -14,9 +14,6 @@ static ALLOCATOR: WithReserve<std::alloc::System> = WithReserve(std::alloc::Syst
 const MEMORY: u64 = 1 << 30;
 const SECONDS: u64 = 1200;
 
-/// Changes of each seed. More of them: MPI_QUEUES_ROUNDS=1000 cargo test -p mpi-queues-fuzz
-const ROUNDS: u64 = 4;
-
 fn changed(seed: &[u8], longest: usize, random: &mut Rng) -> Vec<u8> {
     let mut data = seed.to_vec();
     for _ in 0..=random.index(4) {
@@ -56,7 +53,8 @@ fn the_target_of_stopped_programs_does_so_too() {
 fn take_seeds(chosen: impl Fn(&str) -> bool) {
     Resource::AS.set(MEMORY, MEMORY).unwrap();
     Resource::CPU.set(SECONDS, SECONDS).unwrap();
-    let rounds = std::env::var("MPI_QUEUES_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(ROUNDS);
+    // Changes of each seed.
+    let rounds = made_up::share::rounds(1, 4);
     let targets: Vec<_> = fuzz::TARGETS.iter().filter(|target| chosen(target.name)).collect();
     assert!(!targets.is_empty());
     for target in targets {

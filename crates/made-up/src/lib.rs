@@ -15,5 +15,6 @@ pub mod over_ucx;
 pub mod process;
 pub mod rich;
 pub mod rng;
+pub mod share;
 pub mod shared_memory;
 pub mod traffic;

@@ -29,12 +29,12 @@ import threading
 import time
 from typing import Any, Callable, Dict, List, Mapping, Optional, Protocol, Sequence, Union
 
-from .. import api
+from .. import api, keeper
 from .._native import Diagnosis, Snapshot
 from ..errors import UsageError, UserError
 from ..system import advice, processes
 from ..system.watching import watch
-from . import environment, keeper
+from . import environment
 from .hanging import Hang, HangWatch
 from .output import Lines, end_of
 from .programs import Path, executable
@@ -170,7 +170,7 @@ class Job:
 
     def _start_keeper(self) -> subprocess.Popen[bytes]:
         package = str(pathlib.Path(__file__).resolve().parents[2])
-        code = "import sys; sys.path.insert(0, sys.argv[1]); from mpi_queues.jobs import keeper; keeper.main()"
+        code = "import sys; sys.path.insert(0, sys.argv[1]); from mpi_queues import keeper; keeper.main()"
         try:
             return subprocess.Popen(
                 [sys.executable, "-I", "-S", "-B", "-c", code, package],

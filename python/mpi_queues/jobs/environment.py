@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Dict, Mapping, Optional
 
-from . import keeper
+from .. import keeper
 
 #: Variables of a batch system, or of a job in which we ourselves run: this job is another one, on this machine alone.
 _OF_ANOTHER_JOB = (

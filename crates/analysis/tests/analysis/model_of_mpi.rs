@@ -156,8 +156,9 @@ fn who_leaves_out_a_collective_is_stuck() {
 #[test]
 #[ignore = "takes long"]
 fn the_definition_holds_in_the_machine() {
+    let cases = made_up::share::rounds(80, 300);
     let mut runner = proptest::test_runner::TestRunner::new(ProptestConfig {
-        cases: 300,
+        cases: cases as u32,
         failure_persistence: None,
         ..ProptestConfig::default()
     });
@@ -176,5 +177,5 @@ fn the_definition_holds_in_the_machine() {
         })
         .unwrap();
     found += tried.get();
-    assert!(found > 50, "only {found} stuck ranks: the programs have too few mistakes");
+    assert!(found as u64 > cases / 6, "only {found} stuck ranks: the programs have too few mistakes");
 }

@@ -329,7 +329,7 @@ fn variants(snapshot: &Snapshot) -> Vec<Snapshot> {
     let mut found = vec![snapshot.clone(), without(&|_| true)];
     for one in 0..PARTS.len() {
         found.push(without(&|place| place != one));
-        for other in 0..=one {
+        for other in (0..=one).rev().step_by(made_up::share::every(4)) {
             found.push(without(&|place| place == one || place == other));
         }
     }

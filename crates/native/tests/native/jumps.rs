@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use made_up::share::every;
+
 use crate::programs::{Directory, Running};
 
 /// What is told of a program, which must be what gdb tells.
@@ -27,12 +29,13 @@ fn of_one_program() {
     for (options, ways) in [("-g -O2", 13), ("-gdwarf-4 -O2", 9), ("-g1 -O2", 2), ("-O2", 2)] {
         let directory = Directory::new();
         directory.compile(&format!("gcc {options} -o program jumps.c"));
-        let all: Vec<_> = (0..ways).map(|way| told(&directory, "program", way, 1)).collect();
+        let all: Vec<_> = (0..ways).step_by(every(3)).map(|way| told(&directory, "program", way, 1)).collect();
         if options.contains("-g ") {
             // Before these are those of libc, whose number depends on its release.
             let frames = functions(&all[0][0]);
             assert!(frames.ends_with(&["stop_here", "u3", "u2", "u1", "main"]), "{frames:?}");
-            let frames = functions(&all[1][0]);
+            let told = told(&directory, "program", 1, 1);
+            let frames = functions(&told[0]);
             assert!(frames.ends_with(&["stop_here", "a4", "a1", "main"]), "what all ways have in common: {frames:?}");
         }
     }
@@ -75,7 +78,7 @@ fn from_file_to_file() {
         directory.compile(&format!("{library} -DOUTER -o libouter.so files.{source} -L. -linner -Wl,-rpath,$ORIGIN"));
         directory
             .compile(&format!("{compiler} {options} -o program files.{source} -L. -louter -linner -Wl,-rpath,$ORIGIN"));
-        for way in 0..ways {
+        for way in (0..ways).step_by(every(2)) {
             told(&directory, "program", way, 1);
         }
     }

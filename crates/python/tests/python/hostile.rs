@@ -2,6 +2,8 @@
 
 use std::time::{Duration, Instant};
 
+use made_up::share;
+
 use super::made::{BASE, Made};
 use super::shapes::{SHAPES, Shape};
 use super::whole::{read, told, usual};
@@ -17,7 +19,12 @@ fn quick<T>(what: &str, run: impl FnOnce() -> T) -> T {
 }
 
 fn each(run: impl Fn(Shape, Made)) {
-    for shape in SHAPES {
+    some(1, run);
+}
+
+/// For what takes long with every shape.
+fn some(every: usize, run: impl Fn(Shape, Made)) {
+    for shape in SHAPES.into_iter().step_by(every) {
         run(shape, Made::new(shape));
     }
 }
@@ -122,7 +129,7 @@ fn many_threads_of_long_names_are_not_read_to_their_end() {
 
 #[test]
 fn large_tables_of_lines_are_paid_for() {
-    each(|shape, mut made| {
+    some(share::every(3), |shape, mut made| {
         let (name, file) = (made.text("f"), made.text("x.py"));
         // No line within: it is gone through to its end each time.
         let table = if shape.minor <= 10 { [1, 0x80].repeat(1 << 18) } else { vec![0x80 | (15 << 3); 1 << 19] };

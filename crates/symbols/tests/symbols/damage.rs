@@ -1,14 +1,13 @@
 //! Files that are damaged: nothing is said of them, or something wrong, but nothing else happens.
 
 use made_up::rng::Rng;
+use made_up::share::rounds;
 use std::fs;
 use std::time::{Duration, Instant};
 
 use symbols::{DebugPlaces, ObjectFile};
 
 use super::compiled::Directory;
-
-const ROUNDS: u64 = 300;
 
 /// Asks everything there is.
 fn ask_all(bytes: Vec<u8>, addresses: &[u64]) {
@@ -99,7 +98,7 @@ fn debug_information_is_damaged() {
     let directory = Directory::new();
     for (source, options) in [("plain.c", "-g -O2"), ("grid.cpp", "-gdwarf-4 -O2"), ("field.f90", "-g -O1 -gz")] {
         let path = directory.compile(source, options, "program");
-        damage(&fs::read(path).unwrap(), &DEBUG, 0..ROUNDS);
+        damage(&fs::read(path).unwrap(), &DEBUG, 0..rounds(80, 300));
     }
 }
 
@@ -112,7 +111,7 @@ fn packed_symbols_are_damaged() {
     directory.run("strip program");
     directory.run("objcopy --add-section .gnu_debugdata=mini.debug.xz program");
     let bytes = fs::read(&path).unwrap();
-    damage(&bytes, &[".gnu_debugdata"], 0..ROUNDS);
+    damage(&bytes, &[".gnu_debugdata"], 0..rounds(300, 300));
 }
 
 #[test]

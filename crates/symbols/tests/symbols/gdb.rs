@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
+use made_up::share::every;
 use serde_json::Value;
 use symbols::{ObjectFile, without_parameters};
 
@@ -28,9 +29,9 @@ pub struct Answer {
 
 pub type Place = Option<(String, String, u64)>;
 
-/// Asks gdb about each address of the file's code. `settings` go before.
+/// Asks gdb about the addresses of the file's code. `settings` go before.
 pub fn ask(directory: &Directory, path: &Path, settings: &[String]) -> Vec<Answer> {
-    ask_some(directory, path, settings, 1)
+    ask_some(directory, path, settings, every(3) as u64)
 }
 
 /// The same of every so many addresses.

@@ -1,6 +1,7 @@
 //! Damaged debug information: whatever it says, look-ups end, and nothing panics.
 
 use made_up::rng::Rng;
+use made_up::share;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -75,9 +76,7 @@ fn damaged(compiler: &str, sources: &[&str], options: &[&str], expressions: &str
         let options: Vec<_> = [form].iter().chain(options).copied().collect();
         let build = Build { library: &[], compiler, sources, options: &options, expressions };
         let name = format!("damage-{expressions}-{form}");
-        // More of them: MPI_QUEUES_ROUNDS=5000 cargo test -p mpi-queues-variables damage
-        let wanted = std::env::var("MPI_QUEUES_ROUNDS").ok().and_then(|text| text.parse().ok());
-        rounds(&stopped(&build, &name), fortran, wanted.unwrap_or(150));
+        rounds(&stopped(&build, &name), fortran, share::rounds(40, 150));
     }
 }
 

@@ -128,7 +128,7 @@ impl Numbers {
 #[test]
 fn any_schedule_is_looked_at_in_bounded_time() {
     let mut numbers = Numbers(7);
-    for _ in 0..500 {
+    for _ in 0..made_up::share::rounds(100, 500) {
         let sizes = [1, 2, 3, 5, 8, 17, 4096, 4097, 1 << 20, MOST_MEMBERS];
         let size = sizes[numbers.next(if numbers.0 & 7 == 0 { 10 } else { 6 }) as usize];
         let rank = numbers.next(size as u64) as i64;

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use made_up::share::words;
 use model::{Handle, HandleKind, HandleState};
 use readers::openmpi::handles::Depth;
 use serde_json::{Value, json};
@@ -229,8 +230,8 @@ fn garbage_in_any_word_is_survived_in_bounds() {
             (HandleKind::Errhandler, made.handler),
             (HandleKind::Info, made.info),
         ];
-        for (block, size) in made.objects.blocks.clone() {
-            for word in 0..size as u64 / 8 {
+        for (number, (block, size)) in made.objects.blocks.clone().into_iter().enumerate() {
+            for word in words(number, size as u64 / 8, 5) {
                 let at = block.wrapping_add(8 * word);
                 for value in garbage(at) {
                     let before = made.objects.get(at);

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
+use made_up::share::words;
 use model::{Handle, HandleKind, HandleState};
 use serde_json::Value;
 use target::address::TargetAddr;
@@ -28,8 +29,8 @@ fn no_garbage_in_any_word_of_a_window_changes_in_silence_what_is_open() {
         let whole = window.objects.describe(HandleKind::Win, window.win);
         // Words that are the facts themselves: what they say is what there is.
         let plain = plain_words(&window);
-        for (block, size) in window.objects.blocks.clone() {
-            for word in 0..size as u64 / 8 {
+        for (number, (block, size)) in window.objects.blocks.clone().into_iter().enumerate() {
+            for word in words(number, size as u64 / 8, 5) {
                 let at = block.wrapping_add(8 * word);
                 for value in garbage(at) {
                     let before = window.objects.get(at);

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::time::{Duration, Instant};
 
+use made_up::share::words;
 use model::{Handle, HandleKind};
 use serde_json::Value;
 use target::address::TargetAddr;
@@ -394,8 +395,8 @@ fn garbage_in_any_word_of_datatypes_is_survived() {
         types.set_args(row.at, "MPI_COMBINER_VECTOR", &[3, 1, 2], &[], &[int.at]);
         let whole = types.made(&[(&row, 0), (&row, 20), (&double, 64)], None);
         types.set_args(whole.at, "MPI_COMBINER_STRUCT", &[2, 2, 1], &[0, 64], &[row.at, double.at]);
-        for (block, size) in types.objects.blocks.clone() {
-            for word in 0..size as u64 / 4 {
+        for (number, (block, size)) in types.objects.blocks.clone().into_iter().enumerate() {
+            for word in words(number, size as u64 / 4, 5) {
                 let at = block.wrapping_add(4 * word);
                 let before = types.objects.get(at);
                 for value in [0, 1, u64::MAX, 0x7fff_ffff, 0x5a5a_5a5a_5a5a_5a5a, block.get(), whole.at.get(), 1 << 40]

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use made_up::share::words;
 use model::{Handle, HandleKind, HandleState};
 use readers::openmpi::pml::Pml;
 use target::address::TargetAddr;
@@ -315,8 +316,8 @@ fn garbage_in_any_word_of_requests_is_survived() {
     for profile in ["openmpi-4.1", "openmpi-5.0"] {
         let mut requests = requests(profile);
         let all = [requests.send, requests.collective, requests.generalized, requests.operator];
-        for (block, size) in requests.objects.blocks.clone() {
-            for word in 0..size as u64 / 4 {
+        for (number, (block, size)) in requests.objects.blocks.clone().into_iter().enumerate() {
+            for word in words(number, size as u64 / 4, 5) {
                 let at = block.wrapping_add(4 * word);
                 let before = requests.objects.get(at);
                 for value in [0, 1, u64::MAX, 0x7fff_ffff, 0x5a5a_5a5a_5a5a_5a5a, block.get()] {

@@ -12,6 +12,7 @@ use super::one;
 use made_up::memory::Memory;
 use made_up::process::{ABIS, Comm, Message, Process, Receive, Send, named};
 use made_up::rich::{Endless, census, complains, damage, damage_from_seed, fuzz, put, queues, read, rich};
+use made_up::share::{rounds, words};
 
 const WORLD: &str = "MPI_COMM_WORLD";
 const NOWHERE: TargetAddr = TargetAddr::new(0x10);
@@ -37,8 +38,8 @@ fn no_garbage_in_any_single_word_makes_an_operation_vanish_in_silence() {
         let whole = census(&process.read());
         let width = process.width();
         let mut memory = process.mem.clone();
-        for (object, size) in process.mem.objects.clone() {
-            for word in 0..size / width {
+        for (number, (object, size)) in process.mem.objects.clone().into_iter().enumerate() {
+            for word in words(number, size / width, 6) {
                 let at = object.wrapping_add(word * width);
                 let before = process.mem.get(at, width);
                 put(&mut memory, at, &0xa5a5_a5a5_a5a5_a5a5_u64.to_le_bytes()[..width as usize]);
@@ -72,7 +73,7 @@ proptest::proptest! {
 #[test]
 #[ignore = "takes long"]
 fn a_few_thousand_rounds_of_the_fuzzer() {
-    for seed in 0..3000 {
+    for seed in 0..rounds(500, 3000) {
         if let Some(result) = fuzz(&damage_from_seed(seed)) {
             check_bounds(&result);
         }

@@ -5,6 +5,7 @@ use made_up::memory::Memory;
 use made_up::over_cm::{OverCm, word};
 use made_up::process::named;
 use made_up::rich::{complains, queues};
+use made_up::share::words;
 use model::{OperationStatus, QueueReport, QueueSource, QueueState};
 use readers::ReaderError;
 use readers::openmpi::OpenMpiReader;
@@ -128,9 +129,9 @@ fn garbage_in_any_single_word_is_survived_and_mostly_told() {
     for (seed, layout) in (0..).zip(OverCm::layouts().into_iter().step_by(5)) {
         let (made, whole) = OverCm::rich(layout, seed);
         let (mut silent, mut all) = (0, 0);
-        for (object, size) in made.process.mem.objects.clone() {
+        for (number, (object, size)) in made.process.mem.objects.clone().into_iter().enumerate() {
             let step = if size > 1 << 11 { 13 } else { 1 };
-            for at in (0..size / 8).step_by(step).map(|word| object.wrapping_add(word * 8)) {
+            for at in words(number, size / 8, 6).step_by(step).map(|word| object.wrapping_add(word * 8)) {
                 for value in [0xa5a5_a5a5_a5a5_a5a5_u64, object.get()] {
                     let mut memory = made.process.mem.clone();
                     memory.put_int(at, 8, value as i64);

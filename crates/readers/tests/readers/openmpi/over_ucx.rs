@@ -6,6 +6,7 @@ use made_up::memory::Memory;
 use made_up::over_ucx::{OverUcx, word};
 use made_up::process::{LITTLE_64, named, says};
 use made_up::rich::{complains, queues};
+use made_up::share::words;
 use model::{OperationStatus, QueueReport, QueueSource, QueueState};
 use readers::ReaderError;
 use readers::openmpi::OpenMpiReader;
@@ -106,10 +107,10 @@ fn garbage_in_any_single_word_is_survived_and_mostly_told() {
         let (made, whole) = OverUcx::rich(layout, seed);
         let (mut silent, mut all) = (0, 0);
         let mut memory = made.process.mem.clone();
-        for (object, size) in made.process.mem.objects.clone() {
+        for (number, (object, size)) in made.process.mem.objects.clone().into_iter().enumerate() {
             // The table of lists has a thousand equal entries.
             let step = if size > 1 << 14 { 509 } else { 1 };
-            for at in (0..size / 8).step_by(step).map(|word| object.wrapping_add(word * 8)) {
+            for at in words(number, size / 8, 6).step_by(step).map(|word| object.wrapping_add(word * 8)) {
                 for value in [0, 0xa5a5_a5a5_a5a5_a5a5_u64, object.get()] {
                     let before = memory.get_uint(at, 8);
                     memory.put_int(at, 8, value as i64);
