@@ -53,7 +53,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """What the package has for those who import it; the process that keeps a job needs none of it, and starts with each job."""
+    # Loaded when it is asked for: the process that keeps a job, which starts with each job, needs none of it.
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from . import _native, api, errors

@@ -1,7 +1,7 @@
 """``mpi-queues`` without the time that Python takes to load it: a process that has it loaded forks for each command.
 
-A quarter of a second each, which hundreds of tests would spend. What a command sees is as in a process of its own, but for
-its parent and the name of the process.
+A quarter of a second each, which hundreds of tests would spend. What a command sees is as in a process of its own, but
+for its parent and the name of the process.
 """
 
 from __future__ import annotations

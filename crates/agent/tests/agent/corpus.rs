@@ -39,7 +39,8 @@ fn recordings(mpi: &str) -> BTreeMap<String, Vec<u8>> {
         pack.read_exact(&mut piece).unwrap();
         pieces.push(piece);
     }
-    let put_together = |one: &Value| numbers(&one["pieces"]).iter().map(|at| &pieces[*at][..]).collect::<Vec<_>>().concat();
+    let put_together =
+        |one: &Value| numbers(&one["pieces"]).iter().map(|at| &pieces[*at][..]).collect::<Vec<_>>().concat();
     index["recordings"].as_object().unwrap().iter().map(|(name, one)| (name.clone(), put_together(one))).collect()
 }
 
