@@ -209,7 +209,7 @@ def test_the_server_of_lldb_is_killed(slow_lldb: Dict[str, str], comms_job: Job)
     assert_left_running(comms_job)
 
 
-@pytest.mark.usual("native", "gdb")
+@pytest.mark.usual("native")
 def test_a_recording_of_several_processes(reader: str, comms_job: Job, tmp_path: pathlib.Path) -> None:
     file = tmp_path / "hang.mpirec"
     result = mpi_queues("record", *pid_options(comms_job.pids), "--via", reader, "-o", str(file))

@@ -134,7 +134,7 @@ def test_where_its_users_rights_do_not_suffice_root_reads_and_says_so(users_job:
         debugger.end()
 
 
-@pytest.mark.usual("gdb")
+@pytest.mark.slow
 def test_a_core_file_is_read_with_the_rights_of_its_owner(users_job: UsersJob, debugger: NotingDebugger) -> None:
     core = cores.gcore(users_job.pids[0], users_job.directory / f"core-{debugger.name}")
     core.chmod(0o600)

@@ -40,6 +40,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     return built
 
 
+@pytest.mark.slow
 def test_the_wheel_is_abi3_and_carries_all_that_it_needs(wheel: pathlib.Path) -> None:
     assert "-cp39-abi3-" in wheel.name
     archive = zipfile.ZipFile(wheel)

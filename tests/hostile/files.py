@@ -19,7 +19,7 @@ from .irregular import IRREGULAR, make_irregular
 from .recordings import NASTY
 from .typed import typed
 
-SHORT = range(20)
+SHORT = range(8)
 LONG = range(500)
 MPIS: Tuple[str, ...] = ()
 

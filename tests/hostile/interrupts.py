@@ -25,7 +25,7 @@ from support.paths import MPI_QUEUES, PACKAGE
 
 from .guarded import FORBIDDEN, Run
 
-SHORT = range(5)
+SHORT = range(3)
 LONG = range(200)
 MPIS = ("openmpi", "mpich")
 

@@ -24,7 +24,7 @@ from support.python_jobs import PythonJob
 from .guarded import Run, guarded
 from .memory import PAGE, Damage, DamagedProcess
 
-SHORT = range(8)
+SHORT = range(4)
 LONG = range(400)
 MPIS: Tuple[str, ...] = ()
 

@@ -24,7 +24,7 @@ from support.paths import PROJECT
 
 from .guarded import Run, guarded
 
-SHORT = range(6)
+SHORT = range(4)
 LONG = range(200)
 MPIS: Tuple[str, ...] = ()
 

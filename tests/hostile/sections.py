@@ -21,7 +21,7 @@ from typing import Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 from .guarded import Run
 from .typed import typed
 
-SHORT = range(0, 13, 3)
+SHORT = range(0, 13, 5)
 LONG = range(2000)
 MPIS: Tuple[str, ...] = ()
 

@@ -15,7 +15,7 @@ from support.callers import MadeUpCaller
 
 from .guarded import Run, guarded
 
-SHORT = range(12)
+SHORT = range(6)
 LONG = range(300)
 MPIS = ()
 

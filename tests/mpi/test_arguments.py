@@ -222,7 +222,7 @@ def test_a_recording_tells_the_same(debian_mpich: MpiBuild, start_calls: StartCa
 
 
 @pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
-@pytest.mark.usual("native")
+@pytest.mark.slow
 def test_a_core_file_tells_the_same(
     debian_mpich: MpiBuild, start_calls: StartCalls, tmp_path: pathlib.Path, via: str
 ) -> None:

@@ -72,7 +72,7 @@ def check_call(call: Dict[str, Any], output: str, told: Tuple[str, ...]) -> None
 @pytest.mark.parametrize(
     ("via", "flags"), [("gdb", ("-O2",)), ("gdb", ("-O2", "-gdwarf-4", "-gz")), ("lldb", ("-O2",))]
 )
-@pytest.mark.usual("gdb-flags1")
+@pytest.mark.slow
 def test_calls_without_their_source(
     debian_mpi: MpiBuild, start_calls: StartCalls, via: str, flags: Tuple[str, ...]
 ) -> None:

@@ -32,13 +32,12 @@ MPIS = {"openmpi": builds.DEBIAN, "mpich": builds.DEBIAN_MPICH}
 LIVE = {
     "openmpi": (
         "wrong_tag",
-        "endless_loop",
         "stopped_rank",
         "in_critical_section",
         "polls_for_nothing",
         "one_computes",
     ),
-    "mpich": ("unwaited_isends", "pingpong_no_counter"),
+    "mpich": ("pingpong_no_counter",),
     f"{builds.DEBIAN}+ucx": ("order_of_messages",),
 }
 
@@ -196,7 +195,7 @@ def test_the_bug_is_found_in_lldb_and_in_a_recording(name: str, mpi: str, prefli
 @pytest.mark.parametrize(
     ("name", "via"), [("head_to_head_recv.c", "gdb"), ("wrong_tag.c", "gdb"), ("waitall_before_sends.c", "lldb")]
 )
-@pytest.mark.usual("wrong_tag.c-gdb-openmpi")
+@pytest.mark.slow
 def test_the_bug_is_found_in_cores(name: str, via: str, mpi: str, preflight: None, tmp_path: Path) -> None:
     program = _load(PROGRAMS / "bugs" / name, mpi)
     with program.start(_build(mpi)) as job:

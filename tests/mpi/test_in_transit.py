@@ -41,7 +41,7 @@ def _name(room: Tuple[Tuple[str, ...], int]) -> str:
 
 
 @pytest.mark.parametrize("room", ROOM, ids=_name)
-@pytest.mark.usual("debian-12-of-100000-2ranks", "debian-20-of-5000-4ranks", "wheel-5*-12-of-100000-2ranks")
+@pytest.mark.usual("debian-12-of-100000-2ranks", "wheel-5*-12-of-100000-2ranks")
 def test_all_that_was_sent_is_there(
     mpi_build: MpiBuild, start_job: StartJob, room: Tuple[Tuple[str, ...], int]
 ) -> None:
@@ -62,7 +62,7 @@ def test_all_that_was_sent_is_there(
 
 
 @pytest.mark.parametrize("room", ROOM[::2], ids=_name)
-@pytest.mark.usual("mpich-debian-20-of-5000-4ranks", "mpich-wheel-*-20-of-5000-4ranks")
+@pytest.mark.usual("mpich-wheel-*-20-of-5000-4ranks")
 def test_what_mpich_has_in_its_cells(
     mpich_build: MpiBuild, start_job: StartJob, room: Tuple[Tuple[str, ...], int]
 ) -> None:

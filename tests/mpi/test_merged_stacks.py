@@ -125,6 +125,7 @@ def test_ranks_that_are_not_read_are_told(elsewhere: Job) -> None:
     assert "Not read: ranks 2-4.\n" in mpi_queues("stacks", *pid_options(elsewhere.pids[:2])).out
 
 
+@pytest.mark.slow
 def test_a_recording_and_a_core_file_tell_the_same(elsewhere: Job, tmp_path: Path) -> None:
     recording = tmp_path / "odd.mpirec"
     result = mpi_queues("record", *pid_options(elsewhere.pids), "-o", str(recording))

@@ -104,8 +104,12 @@ def test_the_plug_in_reads_natively_too(job: Job) -> None:
         assert left["communicators"] == right["communicators"]
 
 
+#: gdb looks between its commands whether it is to end.
+_WAITS = """python exec('import time\\nwhile True: time.sleep(0.1); gdb.execute("echo")')"""
+
+
 def test_a_process_that_is_traced_names_the_tracer(job: Job) -> None:
-    command = ["gdb", "-nx", "-q", "-batch", "-p", str(job.pids[0]), "-ex", "python import time; time.sleep(100)"]
+    command = ["gdb", "-nx", "-q", "-batch", "-p", str(job.pids[0]), "-ex", _WAITS]
     with subprocess.Popen(
         command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     ) as gdb:
@@ -178,6 +182,7 @@ def test_a_look_interrupts_a_call_that_waits_once(debian_mpi: MpiBuild) -> None:
             assert _interrupted(job) == [[count + 1 for count in counts] for counts in before], command
 
 
+@pytest.mark.slow
 def test_nothing_stands_for_a_thread_that_cannot_be_stopped(debian_mpi: MpiBuild, tmp_path: pathlib.Path) -> None:
     with Job(debian_mpi, "kernel_waits", "child", ranks=2) as job:
         processes.wait_until(lambda: "D" in processes.thread_states(job.pids[1]), "the thread to wait for its child")

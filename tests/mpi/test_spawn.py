@@ -68,7 +68,7 @@ def test_all_worlds_are_what_their_processes_say(spawned: WorldsJob) -> None:
         processes.assert_running(pid)
 
 
-@pytest.mark.usual("mpich-wheel-*")
+@pytest.mark.slow
 def test_a_recording_of_all_worlds_says_the_same(spawned: WorldsJob, tmp_path: Path) -> None:
     recording = tmp_path / "spawned.mpirec"
     result = run("record", *pid_options(spawned.all_pids), "-o", str(recording))

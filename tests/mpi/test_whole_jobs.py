@@ -182,6 +182,7 @@ def test_a_debugger_that_dies_costs_one_rank(
     job.assert_running()
 
 
+@pytest.mark.slow
 def test_ctrl_c_leaves_every_rank_as_it_was(
     debian_mpi: MpiBuild, start_job: Callable[..., Job], tmp_path: pathlib.Path
 ) -> None:

@@ -263,6 +263,7 @@ def test_what_is_copied_is_what_a_terminal_shows(page: Page, tmp_path: pathlib.P
 
 
 @pytest.mark.parametrize("size", [1024])
+@pytest.mark.slow
 def test_a_job_of_a_thousand_ranks_is_small(page: Page, tmp_path: pathlib.Path, size: int) -> None:
     opened(page, missing_in_barrier(size), tmp_path)
     assert (tmp_path / "hang.html").stat().st_size < 1 << 20

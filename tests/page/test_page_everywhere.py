@@ -67,6 +67,7 @@ def test_a_failed_test_has_a_report(pytester: pytest.Pytester) -> None:
     pytester.runpytest_subprocess().assert_outcomes(passed=1, failed=2)
 
 
+@pytest.mark.slow
 def test_a_job_of_a_failed_test_is_reported_while_it_runs(debian_mpi: MpiBuild, pytester: pytest.Pytester) -> None:
     program = demo.compile_demo(pytester.path)
     pytester.makepyfile(
@@ -96,6 +97,7 @@ def test_a_job_that_never_was_ready_is_reported(debian_mpi: MpiBuild, pytester: 
     assert "rank 2 sends tag 21" in text_of(page)
 
 
+@pytest.mark.slow
 def test_the_demo_writes_one(debian_mpi: MpiBuild, tmp_path: pathlib.Path) -> None:
     result = mpi_queues("demo", environment={"TMPDIR": str(tmp_path)})
     assert result.status == 0, str(result)

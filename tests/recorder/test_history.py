@@ -90,7 +90,7 @@ def _check_started(process: Dict[str, Any], truth: Dict[str, Any], lines: Dict[i
 
 
 @pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
-@pytest.mark.usual("debian-native", "mpich-debian-lldb")
+@pytest.mark.usual("debian-native")
 def test_a_live_process(any_mpi: MpiBuild, via: str) -> None:
     with _posts(any_mpi) as job:
         for rank in range(2):
@@ -98,7 +98,7 @@ def test_a_live_process(any_mpi: MpiBuild, via: str) -> None:
         _check(job, _shown(*pid_options(job.pids), "--via", via))
 
 
-@pytest.mark.usual("debian", "mpich-debian")
+@pytest.mark.usual("debian")
 def test_a_recording_and_core_files(any_mpi: MpiBuild, tmp_path: Path) -> None:
     with _posts(any_mpi) as job:
         for rank in range(2):
@@ -125,7 +125,7 @@ def test_what_is_told_in_words(debian_mpi: MpiBuild) -> None:
         assert "(now)" in text
 
 
-@pytest.mark.usual("debian", "mpich-debian")
+@pytest.mark.usual("mpich-debian")
 def test_the_first_collective_that_differs_is_told(any_mpi: MpiBuild) -> None:
     program = recorder.compiled(any_mpi, "differs.c")
     text = (recorder.PROGRAMS / "recorder" / "differs.c").read_text().splitlines()
@@ -153,7 +153,7 @@ CONTENTS = {
 }
 
 
-@pytest.mark.usual("debian", "mpich-debian")
+@pytest.mark.usual("debian")
 def test_operators_datatypes_and_counts_that_differ_are_told(any_mpi: MpiBuild) -> None:
     program = recorder.compiled(any_mpi, "contents.c")
     text = (recorder.PROGRAMS / "recorder" / "contents.c").read_text().splitlines()

@@ -292,7 +292,7 @@ def test_what_goes_on_goes_on(program: diagnosis.Program, mpi: str, preflight: N
 
 
 @pytest.mark.parametrize("program", truths.PROGRAMS, ids=truths.name_of)
-@pytest.mark.usual("openmpi-random-1-200-3ranks", "mpich-modes-2ranks")
+@pytest.mark.usual("mpich-modes-2ranks")
 def test_what_is_posted_is_posted(program: truths.Program, mpi: MpiBuild, tmp_path: Path) -> None:
     """Against what the programs write down, as it is compared without the recorder."""
     name, arguments, ranks = program

@@ -47,16 +47,11 @@ def _environment(build: MpiBuild) -> Dict[str, str]:
 
 @pytest.mark.parametrize("path", _programs())
 @pytest.mark.usual(
-    "debian-crossed_communicators",
     "debian-different_roots",
     "debian-intercomm_ranks",
-    "debian-waitall_before_sends",
     "debian-wrong_tag",
     "mpich-debian-crossed_communicators",
-    "mpich-debian-different_roots",
-    "mpich-debian-intercomm_ranks",
     "mpich-debian-waitall_before_sends",
-    "mpich-debian-wrong_tag",
 )
 def test_the_bug_is_found(any_mpi: MpiBuild, path: Path) -> None:
     program = diagnosis.load(path, any_mpi.implementation != "Open MPI", as_mpich=True)

@@ -118,6 +118,7 @@ def _serve(requests: socket.socket) -> None:
             return
         if os.fork() == 0:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            requests.close()
             _run(json.loads(message), descriptors, command_line.main)
         for descriptor in descriptors:
             os.close(descriptor)
@@ -135,7 +136,8 @@ def _run(request: Dict[str, Any], descriptors: Sequence[int], main: Callable[[],
         os._exit(0)
     for number, descriptor in enumerate(descriptors[:-1]):
         os.dup2(descriptor, number)
-    os.closerange(3, 64)
+    for descriptor in descriptors:
+        os.close(descriptor)
     os.chdir(request["cwd"])
     os.environ.clear()
     os.environ.update(request["environment"])

@@ -71,8 +71,8 @@ def test_errors_are_raised_where_they_are_waited_for() -> None:
 def test_a_part_that_begins_has_its_own_time() -> None:
     def work(asker: worker.Asker) -> None:
         for _ in range(4):
-            asker.part(0.2)
-            time.sleep(0.15)
+            asker.part(2.0)
+            time.sleep(0.7)
 
     worker.run(work)
     assert not worker.left_behind()

@@ -18,7 +18,7 @@ def run_tests(pytester: pytest.Pytester, text: str, **outcomes: int) -> str:
 
 
 @pytest.mark.parametrize("waiting", ["job.wait()", "time.sleep(600)", "while True: job.diagnose(interval=0.1)"])
-@pytest.mark.usual("job.wait()")
+@pytest.mark.slow
 def test_a_test_whose_job_hangs_fails_with_the_diagnosis(
     waiting: str, pytester: pytest.Pytester, debian_mpi: MpiBuild, program: Compiled
 ) -> None:

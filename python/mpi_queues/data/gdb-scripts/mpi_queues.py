@@ -29,6 +29,8 @@ def _load():
         sys.modules["mpi_queues"] = module
         try:
             spec.loader.exec_module(module)
+            # The compiled part is loaded with the first name that is asked for.
+            module.__version__  # noqa: B018
         except ImportError as error:
             del sys.modules["mpi_queues"]
             raise gdb.GdbError(

@@ -29,6 +29,8 @@ def _become_package():
     start = package / "__init__.py"
     try:
         exec(compile(start.read_bytes(), str(start), "exec"), here)
+        # The compiled part is loaded with the first name that is asked for.
+        here["__getattr__"]("__version__")
     except ImportError as error:
         _problem = f"mpi-queues: the compiled part cannot be loaded ({error}); in the source tree, type: make build"
     else:
