@@ -109,6 +109,7 @@ fn system_call(stack: &Bound<'_, PyAny>) -> PyResult<Option<SystemCall>> {
             waits: found.get_item("waits")?.extract()?,
             timed: found.get_item("timed")?.extract()?,
             descriptor: optional(&found, "descriptor")?,
+            waits_for: None,
         })),
         _ => Ok(None),
     }

@@ -35,7 +35,7 @@ class Preloaded:
         self._lock = threading.Lock()
         with theirs:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "support.preloaded", str(theirs.fileno())],
+                [MPI_QUEUES.with_name("python"), "-m", "support.preloaded", str(theirs.fileno())],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],

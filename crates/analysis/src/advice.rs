@@ -19,6 +19,14 @@ pub enum Circle {
     OneCall,
     /// Some of them in collective operations.
     Collectives,
+    /// Some of them for a lock, which others of them hold.
+    Held,
+    /// A thread for a lock that it holds itself.
+    Relocked,
+    /// A thread for a lock whose holder has ended.
+    NeverUnlocked,
+    /// Threads of one process for locks of one another.
+    OrderOfLocks,
     /// In other ways.
     Mixed,
 }
@@ -28,6 +36,8 @@ pub enum Circle {
 pub enum Outside {
     /// It was stopped by a signal.
     Stopped,
+    /// It waits for what somebody outside the job, or another thread, has.
+    Held,
     /// It waits for another thread.
     Lock,
     /// It reads input.
@@ -239,6 +249,10 @@ fn of_circle(circle: Circle, finding: &Finding, first: &str, with: impl Fn(&str)
         ),
         Circle::Requests => of_requests(finding, first),
         Circle::OneCall => with("Compare what each rank gives this call: the root, ranks, counts, the communicator"),
+        Circle::Relocked => with("Unlock it before it is locked again, or make it recursive"),
+        Circle::NeverUnlocked => with("Unlock it on every way out of the thread that has locked it"),
+        Circle::OrderOfLocks => with("Take these locks in one order in all threads"),
+        Circle::Held => with("Give the lock back before waiting for others in MPI"),
         Circle::Collectives => with("Bring these calls into one order on all ranks"),
         Circle::Mixed => with("One of these ranks has to do what the others wait for before it waits itself"),
     }
@@ -275,6 +289,7 @@ fn of_epochs(function: Option<&str>) -> &'static str {
 fn of_rank(what: Outside, first: &str) -> String {
     match what {
         Outside::Stopped => format!("Let the rank go on: kill -CONT with its process id. It was stopped in {first}."),
+        Outside::Held => format!("Look at who has what {first} waits for."),
         Outside::Lock => format!("Look at all threads of that rank: who holds what {first} waits for?"),
         Outside::Input => format!("Give it the input, or look why {first} reads any."),
         Outside::Output => {

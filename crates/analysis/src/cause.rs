@@ -33,6 +33,8 @@ pub fn order(context: &Context<'_>, findings: &mut [Finding]) {
 fn rank(finding: &Finding, sure: bool, held: &Held<'_>) -> (u8, bool) {
     use FindingKind as Kind;
     let place = match finding.kind {
+        // Who holds a lock says why others are missing.
+        Kind::Deadlock if finding.calls.iter().any(|call| call.call.function.is_empty()) => 1,
         Kind::Deadlock | Kind::FinishedRank | Kind::Polling => 3,
         // Why ranks of a circle do not meet in their collectives: the headline says "perhaps".
         Kind::CollectiveMismatch | Kind::RootMismatch if sure && !finding.certain && held.explains(finding) => {

@@ -91,8 +91,9 @@ impl Stuck {
             let proc = ProcIndex(index);
             let free = goes_on(proc) || told(proc);
             let polls = reading == Reading::Polling && waits.polling.contains_key(&proc);
+            let waits = polls || waits.held.contains_key(&proc);
             let node = builder.node(
-                if free || (matches!(state, ProcState::Free(_)) && !polls) { Gate::All } else { Gate::Any },
+                if free || (matches!(state, ProcState::Free(_)) && !waits) { Gate::All } else { Gate::Any },
                 Some(proc),
             );
             own.push(node);
@@ -100,6 +101,10 @@ impl Stuck {
             // A process in MPI_Finalize may go on, but sends and receives nothing more.
             let help = if finalizing && !goes_on(proc) { builder.node(Gate::Any, Some(proc)) } else { node };
             builder.help.push(help);
+        }
+        for (proc, held) in waits.held.iter().filter(|(proc, _)| !goes_on(**proc) && !told(**proc)) {
+            let node = builder.lower(&held.need);
+            builder.graph.wait(own[proc.0], node);
         }
         for (index, state) in waits.states.iter().enumerate() {
             let proc = ProcIndex(index);

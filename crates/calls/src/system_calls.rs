@@ -148,6 +148,13 @@ pub fn of_proc(machine: Option<Machine>, text: &str, result: Option<u64>) -> Opt
     Some(call(machine, first.parse().ok()?, arguments, !back))
 }
 
+/// The first three arguments of a system call by the text of `/proc/PID/task/TID/syscall`.
+pub fn arguments(text: &str) -> Option<[u64; 3]> {
+    let number = |word: &str| u64::from_str_radix(word.strip_prefix("0x").unwrap_or(word), 16).ok();
+    let mut words = text.split_whitespace().skip(1).map(number);
+    Some([words.next()??, words.next()??, words.next()??])
+}
+
 fn call(machine: Option<Machine>, number: u64, [first, second, fourth]: [u64; 3], interrupted: bool) -> SystemCall {
     let own: &[(u64, &str)] = match machine {
         Some(Machine::X86_64) => X86_64,
@@ -167,5 +174,5 @@ fn call(machine: Option<Machine>, number: u64, [first, second, fourth]: [u64; 3]
         _ => (interrupted, false),
     };
     let descriptor = ON_FILES.contains(&name.as_str()).then_some(i64::from(first as i32));
-    SystemCall { name: Some(name), waits, timed, descriptor }
+    SystemCall { name: Some(name), waits, timed, descriptor, waits_for: None }
 }

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::{Common, HandleWord, RequestSort, Schedule, StartedBy, Text};
+use super::{Awaited, Common, HandleWord, RequestSort, Schedule, StartedBy, Text};
 use functions::c_name;
 use serde::{Deserialize, Serialize};
 
@@ -215,4 +215,7 @@ pub struct SystemCall {
     /// Of a call on a file that is open (`write`, `read`, `fcntl`): the file's number, 1 being standard output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub descriptor: Option<i64>,
+    /// What it waits for there, and who has it; null: not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits_for: Option<Box<Awaited>>,
 }

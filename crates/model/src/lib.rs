@@ -5,6 +5,7 @@
 //! worlds it is a place in the universe of all, of which the first world is the beginning (the mqs document, "The Process
 //! naming problem"). Lengths are bytes.
 
+mod awaited;
 pub mod built;
 mod call;
 mod capabilities;
@@ -40,6 +41,7 @@ mod which;
 mod window;
 mod world;
 
+pub use awaited::{Awaited, AwaitedKind, Owner};
 pub use call::{Argument, Call, CallRequest, Outside, RequestState, Step, SystemCall};
 pub use capabilities::{Capability, Level};
 pub use common::{Common, Usual};

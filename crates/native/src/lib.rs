@@ -15,6 +15,7 @@ mod live;
 mod native;
 mod netlink;
 mod network;
+mod owners;
 mod process;
 mod recorded;
 mod stacks;

@@ -2,7 +2,7 @@
 
 use hashbrown::HashSet;
 
-use super::Context;
+use super::{Context, held};
 use crate::advice::{self, Change, Circle};
 use crate::graph::{Knots, NodeId};
 use crate::job::ProcIndex;
@@ -44,6 +44,11 @@ fn of(context: &Context<'_>, stuck: &Stuck, certain: bool) -> Vec<Finding> {
         let holds = knot.nodes.len() > 1 || knots.waits_for(knot.nodes[0]).contains(&knot.nodes[0]);
         if holds && !members.is_empty() {
             found.push((members.len(), finding(context, stuck, &knots, index, &members, &waiting[index], certain)));
+        }
+    }
+    for proc in context.waits.held.keys().copied().filter(|proc| certain && stuck.is_stuck(*proc)) {
+        if let Some(finding) = held::by_itself(context, proc) {
+            found.push((1, finding));
         }
     }
     found.sort_by_key(|(members, _)| std::cmp::Reverse(*members));
@@ -88,8 +93,12 @@ fn finding(
     } else {
         format!("{} wait for one another", words::procs(job, members))
     };
-    let mut summary = whom;
-    if ordered.len() <= NAMED {
+    let outside = held::told(context, &ordered);
+    let is_outside = !outside.is_empty();
+    let mut summary = if is_outside { outside } else { whom };
+    if is_outside {
+        // It has told where they wait.
+    } else if ordered.len() <= NAMED {
         summary.push_str(&format!(" ({})", functions(&ordered).join(", ")));
     } else {
         let mut counts: Vec<(String, usize)> = Vec::new();
@@ -104,6 +113,10 @@ fn finding(
     }
     let mut evidence = Vec::new();
     for pair in cycle_pairs(&cycle).take(NAMED) {
+        if let Some(sentence) = held::evidence(context, pair.0) {
+            evidence.push(sentence);
+            continue;
+        }
         let waits_for = context.threads(pair.0).iter().find_map(|thread| context.waits.words(job, pair.0, thread));
         let place = context.threads(pair.0).first().map(|thread| thread.call.c_name()).unwrap_or_default();
         if let Some(waits_for) = waits_for {
@@ -144,7 +157,9 @@ fn circle(context: &Context<'_>, members: &[ProcIndex]) -> Circle {
     let all = |queue| {
         threads().all(|thread| !thread.operations.is_empty() && thread.operations.iter().all(|op| op.queue == queue))
     };
-    if members.len() == 1 {
+    if members.iter().any(|proc| context.waits.held.contains_key(proc)) {
+        Circle::Held
+    } else if members.len() == 1 {
         Circle::Itself
     } else if is_one_call(context, members) {
         Circle::OneCall

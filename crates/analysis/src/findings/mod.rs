@@ -7,6 +7,7 @@ pub mod epochs;
 pub mod exceptions;
 pub mod finished;
 pub mod given;
+pub mod held;
 pub mod messages;
 pub mod misfits;
 pub mod non_blocking;
@@ -131,6 +132,7 @@ impl<'a> Context<'a> {
     }
 
     fn places(&self, proc: ProcIndex, rank: Option<i64>) -> Vec<RankCall> {
+        let held = self.waits.held.get(&proc).map(|held| held::awaited(self, proc, held.awaited));
         let outside = |thread: &Outside| {
             let (file, line, caller) = (thread.file.clone(), thread.line, thread.caller.clone());
             let call = Call {
@@ -140,7 +142,7 @@ impl<'a> Context<'a> {
                 caller: caller.map(Into::into),
                 ..Call::default()
             };
-            RankCall { rank, call, waits_for: None }
+            RankCall { rank, call, waits_for: held.clone() }
         };
         match self.waits.states.get(proc.0) {
             Some(ProcState::Blocked(threads)) => threads

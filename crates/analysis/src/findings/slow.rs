@@ -6,12 +6,13 @@ use std::collections::{BTreeMap, VecDeque};
 use super::Context;
 use super::deadlock::capital;
 use super::exceptions;
+use super::held;
 use crate::advice::{self, Change, Outside as Doing};
 use crate::graph::NodeId;
 use crate::job::ProcIndex;
 use crate::matching::Entry;
 use crate::stuck::{Seen, Stuck};
-use crate::waits::{Free, Need, ProcState, Thread, in_lock, reads_input, waits_for_heap, writes_output};
+use crate::waits::{Free, Need, ProcState, Thread, awaited, in_lock, reads_input, waits_for_heap, writes_output};
 use crate::words;
 use functions::wait_kind;
 use model::{
@@ -28,6 +29,8 @@ enum Place {
     /// In the handler of a signal, and what it waits for there.
     Handler(Box<Exception>, InHandler),
     Lock(Spot),
+    /// Waits for what another process or thread has, in words.
+    Awaits(String, Spot),
     Input(Spot),
     /// Writes to a file of this number, which takes no more.
     Output(i64, Spot),
@@ -86,10 +89,15 @@ fn places(context: &Context<'_>, wanted: impl Fn(ProcIndex) -> bool) -> BTreeMap
     let mut places: BTreeMap<Place, Vec<ProcIndex>> = BTreeMap::new();
     for (index, state) in context.waits.states.iter().enumerate() {
         let proc = ProcIndex(index);
+        // Whoever has what it waits for is told of instead.
+        if context.waits.held.contains_key(&proc) {
+            continue;
+        }
         let place = match state {
             ProcState::Free(free) => {
                 let signal = handler(context, proc, free);
-                signal.or_else(|| place(free, is_before_init(context, proc)))
+                let awaits = || awaits(context, proc, free);
+                signal.or_else(awaits).or_else(|| place(free, is_before_init(context, proc)))
             }
             ProcState::Blocked(threads) => accesses(threads, context.seen.get(index).copied().unwrap_or_default()),
             _ => None,
@@ -137,6 +145,13 @@ fn handler(context: &Context<'_>, proc: ProcIndex, free: &Free<'_>) -> Option<Pl
         InHandler::Runs
     };
     Some(Place::Handler(Box::new(exception), does))
+}
+
+/// That of a rank outside MPI of which it is known what it waits for.
+fn awaits(context: &Context<'_>, proc: ProcIndex, free: &Free<'_>) -> Option<Place> {
+    let Free::Outside(thread) = free else { return None };
+    let what = held::awaited(context, proc, awaited(thread)?);
+    Some(Place::Awaits(what, spot(thread)))
 }
 
 fn place(free: &Free<'_>, is_before_init: bool) -> Option<Place> {
@@ -251,6 +266,9 @@ fn does(place: &Place, ranks: usize) -> (String, Doing) {
             format!("{} outside MPI and wait{} for another thread{}", verb("is", "are"), verb("s", ""), at(spot)),
             Doing::Lock,
         ),
+        Place::Awaits(what, spot) => {
+            (format!("{} for {what}{}", words::wait(ranks), after_comma(&at(spot))), Doing::Held)
+        }
         Place::Input(spot) => (format!("read{} input{}", verb("s", ""), at(spot)), Doing::Input),
         Place::Output(file, spot) => {
             let is = verb("is", "are");
@@ -384,7 +402,7 @@ fn in_the_kernel(context: &Context<'_>, place: &Place, procs: &[ProcIndex]) -> O
 }
 
 /// Where a thread stands, after words that say that it does; empty where nothing is known.
-fn at(spot: &Spot) -> String {
+pub fn at(spot: &Spot) -> String {
     let (function, caller, file, line) = spot;
     let caller = caller.as_deref().filter(|name| !name.is_empty());
     let inner = function.as_deref().filter(|name| !name.is_empty() && caller != Some(*name));

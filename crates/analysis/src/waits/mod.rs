@@ -5,6 +5,7 @@
 //! is stuck for certain.
 
 mod collectives;
+mod held;
 mod intercomm;
 mod lifecycle;
 mod one_sided;
@@ -18,6 +19,7 @@ mod traffic;
 mod words;
 
 pub use collectives::{Collective, CollectiveId, Collectives, name_of_group};
+pub use held::{Never, awaited};
 pub use intercomm::INTERCOMM_CREATE;
 pub use posted::{Op, Open, Own, Peer, Posted, peer};
 pub use states::{Finished, Free, ProcState};
@@ -113,6 +115,8 @@ impl<'a> Thread<'a> {
 pub struct Waits<'a> {
     /// By process.
     pub states: Vec<ProcState<'a>>,
+    /// Those outside MPI that can do nothing before others let them go on.
+    pub held: BTreeMap<ProcIndex, held::Held<'a>>,
     /// What those wait for who poll, if they do nothing else meanwhile.
     pub polling: BTreeMap<ProcIndex, Thread<'a>>,
     /// What those who poll have posted for non-blocking collectives that are numbered.
@@ -180,7 +184,8 @@ impl<'a> Waits<'a> {
         });
         let unentered = threads.filter_map(|thread| thread.collective.filter(|id| thread.need.needs_all_of(*id)));
         let unentered = unentered.collect();
-        Self { states, polling, polled, collectives, unentered, traffic }
+        let held = held::all(job, &states);
+        Self { states, held, polling, polled, collectives, unentered, traffic }
     }
 }
 

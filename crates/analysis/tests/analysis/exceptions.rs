@@ -251,8 +251,13 @@ fn a_handler_that_waits_for_the_heap_is_the_first_that_is_told() {
     outside(&mut snapshot, 0, "futex_wait");
     let thread = &mut snapshot.processes[0].outside[0];
     thread.through = ["futex_wait", "__GI___libc_malloc"].map(str::to_owned).to_vec();
-    thread.system_call =
-        Some(SystemCall { name: Some("futex".to_owned()), waits: true, timed: false, descriptor: None });
+    thread.system_call = Some(SystemCall {
+        name: Some("futex".to_owned()),
+        waits: true,
+        timed: false,
+        descriptor: None,
+        waits_for: None,
+    });
     raises(&mut snapshot, 0, "SIGABRT", ExceptionState::Signal, 9);
     let signal = &mut snapshot.processes[0].exceptions[0];
     (signal.within, signal.handler) = (Some("malloc".to_owned()), Some("dump".to_owned()));

@@ -9,6 +9,7 @@ mod exceptions;
 mod garbage;
 mod given;
 mod graph;
+mod held;
 mod identity;
 mod initialising;
 mod machine;

@@ -117,8 +117,13 @@ fn made(kind: FindingKind) -> Vec<Snapshot> {
         FindingKind::StuckOutside => {
             let mut lock = waits_for_zero();
             outside(&mut lock, 0, "pthread_mutex_lock");
-            lock.processes[0].outside[0].system_call =
-                Some(SystemCall { name: Some("futex".to_owned()), waits: true, timed: false, descriptor: None });
+            lock.processes[0].outside[0].system_call = Some(SystemCall {
+                name: Some("futex".to_owned()),
+                waits: true,
+                timed: false,
+                descriptor: None,
+                waits_for: None,
+            });
             let mut stopped = waits_for_zero();
             stopped.processes[0].state = Some("stopped".into());
             vec![lock, stopped]

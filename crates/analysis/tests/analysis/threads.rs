@@ -50,10 +50,11 @@ fn thread(number: i64, parts: &[Vec<Frame>], call: Option<SystemCall>) -> Stack 
 }
 
 fn waiting(name: &str) -> Option<SystemCall> {
-    Some(SystemCall { name: Some(name.to_owned()), waits: true, timed: false, descriptor: None })
+    Some(SystemCall { name: Some(name.to_owned()), waits: true, timed: false, descriptor: None, waits_for: None })
 }
 
-const RUNS: Option<SystemCall> = Some(SystemCall { name: None, waits: false, timed: false, descriptor: None });
+const RUNS: Option<SystemCall> =
+    Some(SystemCall { name: None, waits: false, timed: false, descriptor: None, waits_for: None });
 
 fn told(stack: &Stack) -> Outside {
     stack.outside().expect("a thread outside MPI")
@@ -150,7 +151,13 @@ fn locks_are_known_by_the_system_call_and_by_what_the_application_called() {
         }
         // It comes back by itself.
         let parts = [frames(LIBC, waits), frames(LIBC, &["pthread_cond_timedwait"]), frames(PROGRAM, &["main"])];
-        let timed = Some(SystemCall { name: Some("futex".to_owned()), waits: true, timed: true, descriptor: None });
+        let timed = Some(SystemCall {
+            name: Some("futex".to_owned()),
+            waits: true,
+            timed: true,
+            descriptor: None,
+            waits_for: None,
+        });
         assert!(!in_lock(&told(&thread(1, &parts, timed))));
         assert!(!in_lock(&told(&thread(1, &parts, None))), "{release}");
     }

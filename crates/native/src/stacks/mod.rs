@@ -23,6 +23,7 @@ use target::libraries::is_mpi_file;
 use target::{PageCache, Target};
 
 use crate::images::Images;
+use crate::owners;
 use crate::process::{Process, Thread};
 use fingerprint::Fingerprints;
 pub(crate) use fingerprint::note_messages;
@@ -152,13 +153,14 @@ fn stack<P: Process + 'static>(
             mpi: frame.image.as_deref().is_some_and(is_mpi_file),
         })
         .collect();
+    let system_call = system_call(&shared.memory, thread, &frames);
     let mut stack = Stack {
         thread: number,
         complete: walked.complete && process.has_stacks(),
         frames,
         main: process.main_thread().map(|main| main == thread.id),
         kernel_thread: Some(i64::from(thread.id)),
-        system_call: system_call(process, thread),
+        system_call,
         ..Stack::default()
     };
     cxx::tell(shared, thread, &mut stack);
@@ -184,13 +186,22 @@ fn add(stack: &mut Stack, told: ThreadCall) {
     }
 }
 
-/// What a thread does in the kernel, where that is known.
-fn system_call<P: Process>(process: &P, thread: &Thread) -> Option<SystemCall> {
+/// What a thread does in the kernel, where that is known, and whom it waits for there.
+fn system_call<P: Process>(memory: &PageCache<P>, thread: &Thread, frames: &[Frame]) -> Option<SystemCall> {
     let registers = &thread.registers;
-    if let Some([(_, number), (_, result), (_, first), (_, second), (_, fourth)]) = registers.of_system_call() {
-        return Some(system_calls::of_registers(&CallRegisters { number, result, arguments: [first, second, fourth] }));
-    }
-    let pid = process.here()?;
-    let text = std::fs::read_to_string(format!("/proc/{pid}/task/{}/syscall", thread.id)).ok()?;
-    system_calls::of_proc(Some(registers.machine()), &text, None)
+    let (call, arguments) = match registers.of_system_call() {
+        Some([(_, number), (_, result), (_, first), (_, second), (_, fourth)]) => {
+            // Register 1 of DWARF is rdx.
+            let third = registers.get(1);
+            let registers = CallRegisters { number, result, arguments: [first, second, fourth] };
+            (system_calls::of_registers(&registers), Some([first, second, third.unwrap_or_default()]))
+        }
+        None => {
+            let pid = memory.inner().here()?;
+            let text = std::fs::read_to_string(format!("/proc/{pid}/task/{}/syscall", thread.id)).ok()?;
+            (system_calls::of_proc(Some(registers.machine()), &text, None)?, system_calls::arguments(&text))
+        }
+    };
+    let awaited = arguments.and_then(|arguments| owners::awaited(memory, thread, &call, arguments, frames));
+    Some(SystemCall { waits_for: awaited.map(Box::new), ..call })
 }

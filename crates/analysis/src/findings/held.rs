@@ -1,0 +1,213 @@
+//! Words for what ranks outside MPI wait for, and who has it.
+
+use hashbrown::HashMap;
+
+use super::Context;
+use super::deadlock::capital;
+use super::slow::{Waiters, at};
+use crate::advice::{self, Change, Circle};
+use crate::job::ProcIndex;
+use crate::waits::{self, Never};
+use crate::words;
+use model::{Awaited, AwaitedKind, Finding, FindingKind, Outside, Owner, Process};
+
+/// How many owners of one lock are named.
+const NAMED: usize = 4;
+
+/// What ranks wait for that stand outside MPI, and who has it: `the lock of history, which rank 0 holds`.
+pub fn awaited(context: &Context<'_>, proc: ProcIndex, found: &Awaited) -> String {
+    let process = context.process(proc);
+    let (singular, owners) = owners(context, process, found);
+    let (holds, is) = if singular { ("holds", "is") } else { ("hold", "are") };
+    match found.kind {
+        AwaitedKind::FileLock => {
+            let path = found.path.as_deref().unwrap_or_default();
+            let name = short(path);
+            match (&owners, &found.unknown) {
+                (Some(owners), _) => format!("the lock of {name}, which {owners} {holds}"),
+                (None, Some(why)) => format!("the lock of {name} ({why})"),
+                (None, None) => format!("the lock of {name}"),
+            }
+        }
+        AwaitedKind::Mutex | AwaitedKind::Rwlock => {
+            let lock = lock(found.kind);
+            match (context.waits.held.get(&proc).and_then(|held| held.never.as_ref()), owners) {
+                (Some(Never::Itself), _) => format!("{lock} that it has locked itself"),
+                (Some(Never::Ended), _) => format!("{lock} whose thread has ended without unlocking it"),
+                (_, Some(owners)) => format!("{lock}, which {owners} {holds}"),
+                (_, None) => lock.to_owned(),
+            }
+        }
+        AwaitedKind::Thread => format!("{} to end", owners.unwrap_or_else(|| "another thread".to_owned())),
+        AwaitedKind::Child => match owners {
+            Some(owners) => format!("its child to end, which {is} {owners}"),
+            None => "its child to end".to_owned(),
+        },
+    }
+}
+
+/// Those who have it, and whether it is one.
+fn owners(context: &Context<'_>, process: Option<&Process>, found: &Awaited) -> (bool, Option<String>) {
+    let host = process.and_then(|process| process.host.as_deref());
+    let own = process.and_then(|process| process.pid);
+    let ranks: HashMap<i64, ProcIndex> = (0..context.job.procs.len())
+        .filter_map(|index| {
+            let other = context.job.procs[index].process.filter(|other| other.host.as_deref() == host)?;
+            Some((other.pid?, ProcIndex(index)))
+        })
+        .collect();
+    let name = |owner: &Owner| {
+        let pid = owner.pid?;
+        match (owner.thread.filter(|_| own == Some(pid)), ranks.get(&pid)) {
+            (Some(thread), _) => Some(format!("its thread {thread}")),
+            (None, Some(rank)) => Some(words::proc(context.job, *rank)),
+            (None, None) => Some(match owner.command.as_deref().filter(|command| !command.is_empty()) {
+                Some(command) => format!("process {pid} ({command})"),
+                None => format!("process {pid}"),
+            }),
+        }
+    };
+    let mut names: Vec<String> = found.owners.iter().filter_map(name).collect();
+    if names.len() > NAMED {
+        names.truncate(NAMED);
+        names.push("others".to_owned());
+    }
+    (names.len() == 1, (!names.is_empty()).then(|| words::list(&names, "and")))
+}
+
+/// What each of these ranks waits for, those that wait for the same together; empty where all are in MPI.
+pub fn told(context: &Context<'_>, procs: &[ProcIndex]) -> String {
+    if !procs.iter().any(|proc| context.waits.held.contains_key(proc)) {
+        return String::new();
+    }
+    // Who waits for a lock goes first.
+    let (mut outside, mut inside) = (Groups::default(), Groups::default());
+    for proc in procs {
+        match context.waits.held.get(proc) {
+            Some(held) => outside.add(format!("for {}", awaited(context, *proc, held.awaited)), *proc),
+            None => {
+                let threads = context.threads(*proc);
+                let function = threads.first().map_or_else(|| "MPI".into(), |thread| thread.call.c_name());
+                inside.add(format!("in {function}"), *proc);
+            }
+        }
+    }
+    let groups: Vec<(String, Vec<ProcIndex>)> = outside.0.into_iter().chain(inside.0).collect();
+    let more = groups.len() > NAMED;
+    let mut told: Vec<String> = groups
+        .into_iter()
+        .take(NAMED)
+        .map(|(what, mut procs)| {
+            procs.sort_unstable();
+            format!("{} {} {what}", words::procs(context.job, &procs), words::wait(procs.len()))
+        })
+        .collect();
+    if more {
+        told.push("others wait elsewhere".to_owned());
+    }
+    match &told[..] {
+        // A clause with a comma goes before.
+        [first, second] => format!("{first}, and {second}"),
+        _ => words::list(&told, "and"),
+    }
+}
+
+/// Processes by what is told of them.
+#[derive(Default)]
+struct Groups(Vec<(String, Vec<ProcIndex>)>);
+
+impl Groups {
+    fn add(&mut self, what: String, proc: ProcIndex) {
+        match self.0.iter_mut().find(|(known, _)| *known == what) {
+            Some((_, all)) => all.push(proc),
+            None => self.0.push((what, vec![proc])),
+        }
+    }
+}
+
+/// A path's file with its directory.
+fn short(path: &str) -> &str {
+    match path.rmatch_indices('/').nth(1) {
+        Some((at, _)) if at > 0 => &path[at + 1..],
+        _ if path.is_empty() => "a file",
+        _ => path,
+    }
+}
+
+/// What a rank outside MPI waits for, with the whole path of a file, in a sentence.
+pub fn evidence(context: &Context<'_>, proc: ProcIndex) -> Option<String> {
+    let held = context.waits.held.get(&proc)?;
+    let path = held.awaited.path.as_deref().filter(|path| path.contains('/'));
+    let path = path.map(|path| format!(" ({path})")).unwrap_or_default();
+    let what = awaited(context, proc, held.awaited);
+    Some(format!("{} waits for {what}{path}.", capital(&words::proc(context.job, proc))))
+}
+
+/// A rank whose own threads never give back the lock that it waits for.
+pub fn by_itself(context: &Context<'_>, proc: ProcIndex) -> Option<Finding> {
+    let held = context.waits.held.get(&proc)?;
+    let never = held.never.as_ref()?;
+    let rank = words::proc(context.job, proc);
+    let mut others: Vec<ProcIndex> =
+        [context.sure, context.possible].iter().flat_map(|stuck| Waiters::new(stuck).all(&[proc])).collect();
+    others.sort_unstable();
+    others.dedup();
+    let mut summary = match never {
+        Never::Circle(threads) => {
+            let threads: Vec<String> = threads.iter().map(ToString::to_string).collect();
+            let lock = lock(held.awaited.kind);
+            format!(
+                "threads {} of {rank} each wait for {lock} that another one of them holds",
+                words::list(&threads, "and")
+            )
+        }
+        Never::Itself | Never::Ended => format!("{rank} waits for {}", awaited(context, proc, held.awaited)),
+    };
+    if !others.is_empty() {
+        let (who, wait) = (words::procs(context.job, &others), words::wait(others.len()));
+        summary.push_str(&format!(", and {who} {wait} for it"));
+    }
+    others.insert(0, proc);
+    let mut evidence: Vec<String> = threads(context, proc);
+    if *never == Never::Ended {
+        evidence.push("The lock has the number of a thread that is there no more.".to_owned());
+    }
+    let mut finding = Finding {
+        kind: FindingKind::Deadlock,
+        summary,
+        ranks: context.ranks(&others),
+        calls: context.calls(&others),
+        certain: true,
+        evidence,
+        blamed: context.blamed(&[proc]),
+        ..Finding::default()
+    };
+    let circle = match never {
+        Never::Itself => Circle::Relocked,
+        Never::Ended => Circle::NeverUnlocked,
+        Never::Circle(_) => Circle::OrderOfLocks,
+    };
+    advice::give(&mut finding, Change::Order(circle));
+    Some(finding)
+}
+
+/// Where the threads of a rank wait for what others of them have, each in a sentence.
+fn threads(context: &Context<'_>, proc: ProcIndex) -> Vec<String> {
+    let Some(process) = context.process(proc) else { return Vec::new() };
+    let waits = |thread: &Outside| {
+        let found = waits::awaited(thread)?;
+        let owner = found.owners.first()?.thread?;
+        let at = at(&(None, thread.caller.clone(), thread.file.clone(), thread.line));
+        let whose = if owner == thread.thread { "it holds itself".to_owned() } else { format!("thread {owner} holds") };
+        Some(format!("Thread {} waits{at} for {} that {whose}.", thread.thread, lock(found.kind)))
+    };
+    process.outside.iter().filter_map(waits).take(NAMED).collect()
+}
+
+const fn lock(kind: AwaitedKind) -> &'static str {
+    match kind {
+        AwaitedKind::Rwlock => "a read-write lock",
+        AwaitedKind::FileLock => "the lock of a file",
+        _ => "a mutex",
+    }
+}

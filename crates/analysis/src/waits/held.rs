@@ -1,0 +1,128 @@
+//! Processes outside MPI that wait for what others have: locks of files, mutexes, threads that are to end.
+
+use std::collections::BTreeMap;
+
+use hashbrown::HashMap;
+
+use super::threads::{Whose, in_lock, whose};
+use super::{Free, Need, ProcState};
+use crate::job::{Job, ProcIndex};
+use model::{Awaited, AwaitedKind, Outside, Owner, Process};
+
+/// A process that can do nothing before others let it go on.
+#[derive(Debug)]
+pub struct Held<'a> {
+    /// Its thread that is told of.
+    pub thread: &'a Outside,
+    /// What that waits for.
+    pub awaited: &'a Awaited,
+    /// What must happen before the process goes on.
+    pub need: Need,
+    /// Why nobody can let it go on, where its own threads hold it up.
+    pub never: Option<Never>,
+}
+
+/// Why a thread waits for ever for a lock of its own process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Never {
+    /// It has locked it itself.
+    Itself,
+    /// The thread that has locked it has ended.
+    Ended,
+    /// These threads wait for one another.
+    Circle(Vec<i64>),
+}
+
+/// Processes by the host and the id that they have there.
+struct ByPid<'a>(HashMap<(Option<&'a str>, i64), ProcIndex>);
+
+/// What a thread waits for outside MPI, and who has it.
+pub fn awaited(thread: &Outside) -> Option<&Awaited> {
+    thread.system_call.as_ref().filter(|call| call.waits)?.waits_for.as_deref()
+}
+
+/// All processes of which every thread outside MPI waits for others, and none is in MPI.
+pub(super) fn all<'a>(job: &Job<'a>, states: &[ProcState<'a>]) -> BTreeMap<ProcIndex, Held<'a>> {
+    let waits =
+        |state: &&ProcState<'_>| matches!(state, ProcState::Free(Free::Outside(thread)) if awaited(thread).is_some());
+    if !states.iter().any(|state| waits(&state)) {
+        return BTreeMap::new();
+    }
+    let processes = job.procs.iter().enumerate().filter_map(|(index, proc)| Some((ProcIndex(index), proc.process?)));
+    let by_pid = processes.filter_map(|(proc, process)| Some(((process.host.as_deref(), process.pid?), proc)));
+    let by_pid = ByPid(by_pid.collect());
+    let held = states.iter().enumerate().filter(|(_, state)| waits(state)).filter_map(|(index, _)| {
+        let proc = ProcIndex(index);
+        Some((proc, by_pid.held(proc, job.procs[index].process?)?))
+    });
+    held.collect()
+}
+
+impl ByPid<'_> {
+    fn held<'a>(&self, proc: ProcIndex, process: &'a Process) -> Option<Held<'a>> {
+        if !process.calls.is_empty() || process.all_threads == Some(false) {
+            return None;
+        }
+        let mut told: Option<(&Outside, &Awaited)> = None;
+        let mut needs = Vec::new();
+        for thread in &process.outside {
+            match whose(thread) {
+                Whose::Library => continue,
+                Whose::Unknown => return None,
+                Whose::Application => {}
+            }
+            let need = awaited(thread).and_then(|awaited| Some((awaited, self.need(proc, process, thread, awaited)?)));
+            match need {
+                Some((awaited, need)) => {
+                    told.get_or_insert((thread, awaited));
+                    needs.push(need);
+                }
+                // It waits for one of the others.
+                None if in_lock(thread) => {}
+                None => return None,
+            }
+        }
+        let (thread, awaited) = told?;
+        let is_never = needs.iter().all(|need| matches!(need, Need::Never(_)));
+        let never = if is_never { never(process, thread) } else { None };
+        Some(Held { thread, awaited, need: Need::Any(needs), never })
+    }
+
+    /// What must happen before a thread goes on, where everybody who can end its wait is of the job.
+    fn need(&self, proc: ProcIndex, process: &Process, thread: &Outside, awaited: &Awaited) -> Option<Need> {
+        match awaited.kind {
+            AwaitedKind::FileLock | AwaitedKind::Child => {
+                let of = |owner: &Owner| self.0.get(&(process.host.as_deref(), owner.pid?)).copied();
+                let owners: Vec<Need> =
+                    awaited.owners.iter().map(|owner| Some(Need::Proc(of(owner)?))).collect::<Option<_>>()?;
+                (!owners.is_empty()).then_some(Need::All(owners))
+            }
+            AwaitedKind::Mutex | AwaitedKind::Rwlock | AwaitedKind::Thread => {
+                never(process, thread).map(|_| Need::Never("its own threads hold it up")).or_else(|| {
+                    let other = awaited.owners.first()?;
+                    let owner = self.0.get(&(process.host.as_deref(), other.pid?)).copied()?;
+                    (owner != proc).then_some(Need::Proc(owner))
+                })
+            }
+        }
+    }
+}
+
+/// Why a thread waits for a lock that nobody gives back; `None` where somebody may.
+fn never(process: &Process, thread: &Outside) -> Option<Never> {
+    let mut met = vec![thread.thread];
+    let mut at = thread;
+    loop {
+        let owner = awaited(at)?.owners.first()?;
+        if owner.ended {
+            return Some(Never::Ended);
+        }
+        let number = owner.thread?;
+        if let Some(first) = met.iter().position(|known| *known == number) {
+            let circle = met.split_off(first);
+            return Some(if circle.len() == 1 { Never::Itself } else { Never::Circle(circle) });
+        }
+        at = process.outside.iter().find(|one| one.thread == number)?;
+        met.push(number);
+    }
+}

@@ -1,0 +1,58 @@
+//! What a thread waits for outside MPI, and who can end that.
+
+use serde::{Deserialize, Serialize};
+
+use super::Text;
+
+/// What a thread waits for that another one has or does.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Awaited {
+    /// What it is.
+    pub kind: AwaitedKind,
+    /// The path of a locked file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub path: Option<Text>,
+    /// Who can end the wait: all of them must.
+    pub owners: Vec<Owner>,
+    /// Why owners are not known, where there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unknown: Option<Text>,
+}
+
+/// The kinds of what a thread waits for outside MPI.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum AwaitedKind {
+    /// A lock of a file: `fcntl`, `lockf` or `flock`.
+    FileLock,
+    /// A mutex of pthreads, whose owner is the thread that has locked it.
+    #[default]
+    Mutex,
+    /// A lock of pthreads for readers and writers, which a writer has locked.
+    Rwlock,
+    /// The end of a thread (`pthread_join`).
+    Thread,
+    /// The end of a child process (`wait4`, `waitid`).
+    Child,
+}
+
+/// A thread or a process for which a thread waits.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct Owner {
+    /// Its process, by its id on the host.
+    pub pid: Option<i64>,
+    /// The debugger's number of the thread, of one of the same process; null: any of the process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub thread: Option<i64>,
+    /// The name of the program, never its arguments; null: it is of the same process, or not told.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<Text>,
+    /// Whether it is there no more: nobody can end the wait.
+    #[serde(skip_serializing_if = "super::process::is_false")]
+    pub ended: bool,
+}

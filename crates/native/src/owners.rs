@@ -1,0 +1,292 @@
+//! Who holds what a thread waits for outside MPI: file locks from `/proc/locks`, the locks of pthreads from their memory, children
+//! from `/proc`.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+
+use model::{Awaited, AwaitedKind, Frame, Owner, SystemCall, Text};
+use target::address::TargetAddr;
+use target::processes::place;
+use target::{PageCache, Target as _, printable, printable_path};
+
+use crate::process::{Process, Thread};
+
+/// The system calls that wait for the lock of a file.
+const FILE_LOCKS: [&str; 2] = ["fcntl", "flock"];
+
+/// Longer tables of locks are not read to their end (bytes).
+const MOST_LOCKS: u64 = 4 << 20;
+
+/// No more owners are told.
+const MOST_OWNERS: usize = 64;
+
+/// Without FUTEX_WAITERS and FUTEX_OWNER_DIED (include/uapi/linux/futex.h) the word of a lock that the kernel knows, and of a
+/// thread that is joined, is the number of a thread.
+const THREAD_OF_WORD: u32 = 0x3fff_ffff;
+
+/// The kinds of mutexes, with the bits that glibc adds to them (sysdeps/nptl/pthreadP.h, 2.36).
+const MOST_KIND: u32 = 0x3ff;
+
+/// What names of functions say of what is waited for, where they are known.
+const NOT_OWNED: [&str; 5] = ["cond", "sem_", "barrier", "sigwait", "once"];
+
+/// What a thread waits for, and who has it, where that can be known. `arguments` are the first three of the system call.
+pub(crate) fn awaited<P: Process>(
+    memory: &PageCache<P>,
+    thread: &Thread,
+    call: &SystemCall,
+    arguments: [u64; 3],
+    frames: &[Frame],
+) -> Option<Awaited> {
+    let process = memory.inner();
+    match call.name.as_deref().filter(|_| call.waits)? {
+        name if FILE_LOCKS.contains(&name) => file_lock(memory, call, arguments),
+        "wait4" => child(process.here()?, thread.id, Some(arguments[0])),
+        "waitid" => child(process.here()?, thread.id, None),
+        "futex" if !call.timed => futex(memory, thread, arguments[0], frames),
+        _ => None,
+    }
+}
+
+// ---- Locks of files
+
+/// A line of `/proc/locks` (proc(5)) of a lock that is held: who waits for one is in it as well, but not while it is stopped.
+#[derive(Debug, PartialEq, Eq)]
+struct Lock<'a> {
+    /// `POSIX` (`fcntl`), `OFDLCK` (of an open file description) or `FLOCK`.
+    kind: &'a str,
+    is_write: bool,
+    pid: i64,
+    inode: u64,
+    first: u64,
+    /// The last byte.
+    last: u64,
+}
+
+fn lock(line: &str) -> Option<Lock<'_>> {
+    let mut words = line.split_whitespace();
+    let _number = words.next()?;
+    let kind = words.next().filter(|word| *word != "->")?;
+    let (_advisory, access, pid, file) = (words.next()?, words.next()?, words.next()?, words.next()?);
+    let (first, last) = (words.next()?.parse().ok()?, words.next()?);
+    Some(Lock {
+        kind,
+        is_write: access == "WRITE",
+        pid: pid.parse().ok()?,
+        inode: file.rsplit(':').next()?.parse().ok()?,
+        first,
+        last: if last == "EOF" { u64::MAX } else { last.parse().ok()? },
+    })
+}
+
+/// The lock that a thread wants.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Wanted {
+    pid: i64,
+    inode: u64,
+    is_flock: bool,
+    is_write: bool,
+    first: u64,
+    last: u64,
+}
+
+impl Wanted {
+    /// Whether a lock that is held is in its way.
+    fn conflicts(&self, held: &Lock<'_>) -> bool {
+        let own = held.kind == "POSIX" && held.pid == self.pid;
+        let overlaps = self.is_flock || held.first <= self.last && self.first <= held.last;
+        held.inode == self.inode
+            && self.is_flock == (held.kind == "FLOCK")
+            && (self.is_write || held.is_write)
+            && overlaps
+            && !own
+    }
+}
+
+/// Whose locks are in the way, each once.
+fn holders(locks: &str, wanted: &Wanted) -> Vec<i64> {
+    let held = locks.lines().filter_map(lock).filter(|held| wanted.conflicts(held));
+    let mut found: Vec<i64> = held.map(|held| held.pid).collect();
+    found.sort_unstable();
+    found.dedup();
+    found
+}
+
+/// `F_SETLKW` and `F_OFD_SETLKW` (include/uapi/asm-generic/fcntl.h).
+const WAITS_FOR_LOCK: [u64; 2] = [7, 38];
+const F_RDLCK: u64 = 0;
+const SEEK_SET: u64 = 0;
+/// Of `flock`.
+const LOCK_EX: u64 = 2;
+
+/// What `fcntl` and `flock` were given: the file, the operation, and of `fcntl` the address of a `struct flock`.
+fn wanted<P: Process>(
+    memory: &PageCache<P>,
+    name: &str,
+    pid: u32,
+    inode: u64,
+    [_, operation, at]: [u64; 3],
+) -> Option<Wanted> {
+    let whole =
+        Wanted { pid: i64::from(pid), inode, is_flock: name == "flock", is_write: true, first: 0, last: u64::MAX };
+    if whole.is_flock {
+        return Some(Wanted { is_write: operation & LOCK_EX != 0, ..whole });
+    }
+    if !WAITS_FOR_LOCK.contains(&operation) {
+        return None;
+    }
+    let mut bytes = [0; 24];
+    if memory.read(TargetAddr::new(at), &mut bytes).is_err() {
+        return Some(whole);
+    }
+    let number = |range: std::ops::Range<usize>| memory.abi().uint(bytes.get(range).unwrap_or_default());
+    let is_write = number(0..2) != F_RDLCK;
+    if number(2..4) != SEEK_SET {
+        return Some(Wanted { is_write, ..whole });
+    }
+    let (start, length) = (number(8..16), number(16..24));
+    let last = if length == 0 { u64::MAX } else { start.saturating_add(length - 1) };
+    Some(Wanted { is_write, first: start, last, ..whole })
+}
+
+fn file_lock<P: Process>(memory: &PageCache<P>, call: &SystemCall, arguments: [u64; 3]) -> Option<Awaited> {
+    use std::io::Read as _;
+    let pid = memory.inner().here()?;
+    let file = place(pid).join(format!("fd/{}", call.descriptor?));
+    let inode = fs::metadata(&file).ok()?.ino();
+    let wanted = wanted(memory, call.name.as_deref()?, pid, inode, arguments)?;
+    let path = fs::read_link(&file).ok().map(|path| printable_path(&path));
+    let path = path.map(|path| Text::from(path.strip_suffix(" (deleted)").unwrap_or(&path)));
+    let mut locks = String::new();
+    let read = fs::File::open("/proc/locks").and_then(|table| table.take(MOST_LOCKS).read_to_string(&mut locks));
+    let holders = if read.is_ok() { holders(&locks, &wanted) } else { Vec::new() };
+    // An open file description has a lock, not a process: -1; 0: a process of another namespace.
+    let owners: Vec<Owner> =
+        holders.iter().filter(|holder| **holder > 0).take(MOST_OWNERS).map(|holder| owner(*holder)).collect();
+    let unknown = match (read.is_ok(), holders.is_empty(), owners.len() == holders.len()) {
+        (false, ..) => Some("/proc/locks could not be read"),
+        (_, true, _) => Some("no process of this machine holds it: perhaps one of another node does"),
+        (_, _, false) => Some("the system does not tell which process holds it"),
+        _ => None,
+    };
+    let owners = if unknown.is_some() { Vec::new() } else { owners };
+    Some(Awaited { kind: AwaitedKind::FileLock, path, owners, unknown: unknown.map(Text::from) })
+}
+
+/// Another process.
+fn owner(pid: i64) -> Owner {
+    let command = u32::try_from(pid).ok().and_then(|pid| fs::read(place(pid).join("comm")).ok());
+    let command = command.map(|name| Text::from(printable(name.trim_ascii_end())));
+    Owner { pid: Some(pid), command, ..Owner::default() }
+}
+
+// ---- Children
+
+/// The child whose end a thread waits for: the one that it names, or all that it has.
+fn child(pid: u32, thread: u32, named: Option<u64>) -> Option<Awaited> {
+    let named = named.map(|argument| i64::from(argument as i32)).filter(|pid| *pid > 0);
+    let children = match named {
+        Some(child) => vec![child],
+        None => {
+            // proc(5): what this thread has started.
+            let text = fs::read_to_string(place(pid).join(format!("task/{thread}/children"))).ok()?;
+            text.split_whitespace().filter_map(|word| word.parse().ok()).take(MOST_OWNERS).collect()
+        }
+    };
+    // Of several any one will do: whom it waits for is known of one alone.
+    let [child] = children[..] else { return None };
+    Some(Awaited { kind: AwaitedKind::Child, owners: vec![owner(child)], ..Awaited::default() })
+}
+
+// ---- Locks in memory
+
+/// The object that a thread waits for by `futex`, and the thread that has it.
+fn futex<P: Process>(memory: &PageCache<P>, thread: &Thread, word: u64, frames: &[Frame]) -> Option<Awaited> {
+    let application = frames.iter().position(|frame| frame.application == Some(true)).unwrap_or(frames.len());
+    let names: Vec<&str> = frames[..application].iter().filter_map(|frame| frame.function.as_deref()).collect();
+    if names.iter().any(|name| NOT_OWNED.iter().any(|word| name.contains(word))) {
+        return None;
+    }
+    let threads = memory.inner().threads();
+    let pid = memory.inner().here().map(i64::from);
+    // As the stacks number them.
+    let number_of = |id: u32| (1..).zip(threads.iter()).find(|(_, thread)| thread.id == id).map(|(number, _)| number);
+    let is_thread = |id: u32| id != 0 && number_of(id).is_some();
+    let of_thread = |kind: AwaitedKind, id: u32, ended: bool| {
+        let owner = Owner { pid, thread: number_of(id), ended, ..Owner::default() };
+        Some(Awaited { kind, owners: vec![owner], ..Awaited::default() })
+    };
+    let number = |at: u64| -> Option<u32> {
+        let mut bytes = [0; 4];
+        memory.read(TargetAddr::new(at), &mut bytes).ok()?;
+        Some(memory.abi().uint(&bytes) as u32)
+    };
+    let names_say = |part: &str| names.iter().any(|name| name.contains(part));
+    let value = number(word)?;
+    let thread_of_word = value & THREAD_OF_WORD;
+    if thread_of_word != thread.id && thread_of_word > 2 && is_thread(thread_of_word) {
+        // The word of a thread that is joined holds its number until it has ended.
+        let kind = if names_say("mutex") { AwaitedKind::Mutex } else { AwaitedKind::Thread };
+        return of_thread(kind, thread_of_word, false);
+    }
+    // struct __pthread_mutex_s of glibc (sysdeps/nptl/bits/struct_mutex.h, 2.36): the lock, how often, the owner, its users, the kind.
+    let (owner, users, kind) =
+        (number(word.wrapping_add(8))?, number(word.wrapping_add(12))?, number(word.wrapping_add(16))?);
+    if value == 2 && kind <= MOST_KIND && (users > 0 || names_say("mutex")) && owner != 0 {
+        if is_thread(owner) {
+            return of_thread(AwaitedKind::Mutex, owner, false);
+        }
+        // Whose number is no thread's has ended with its mutex locked; only where names say that it is one.
+        if names_say("mutex") && kind & 0x80 == 0 {
+            return of_thread(AwaitedKind::Mutex, owner, true);
+        }
+    }
+    // struct __pthread_rwlock_arch_t (bits/struct_rwlock.h): readers and writers wait at 8 and 12, the writer's number is at 24.
+    for at in [8_u64, 12] {
+        let writer = number(word.wrapping_sub(at).wrapping_add(24));
+        if let Some(writer) = writer.filter(|writer| names_say("rwlock") && is_thread(*writer)) {
+            return of_thread(AwaitedKind::Rwlock, writer, false);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Wanted, holders, lock};
+
+    const LOCKS: &str = "1: POSIX  ADVISORY  WRITE 700 00:2a:17 0 EOF\n1: -> POSIX  ADVISORY  WRITE 701 00:2a:17 0 EOF\n\
+                         2: FLOCK  ADVISORY  WRITE 900 00:2a:17 0 EOF\n3: OFDLCK ADVISORY  READ  -1 00:2a:19 0 99\n\
+                         4: POSIX  ADVISORY  READ  702 00:2a:19 100 199\n";
+
+    fn wanted(inode: u64) -> Wanted {
+        Wanted { pid: 701, inode, is_flock: false, is_write: true, first: 0, last: u64::MAX }
+    }
+
+    #[test]
+    fn whose_locks_are_in_the_way() {
+        assert_eq!(holders(LOCKS, &wanted(17)), [700]);
+        assert_eq!(holders(LOCKS, &Wanted { is_flock: true, ..wanted(17) }), [900]);
+        assert_eq!(holders(LOCKS, &Wanted { pid: 700, ..wanted(17) }), [0; 0]);
+        assert_eq!(holders(LOCKS, &wanted(18)), [0; 0]);
+        // Those of other bytes, and those that read where one reads, are in nobody's way.
+        assert_eq!(holders(LOCKS, &wanted(19)), [-1, 702]);
+        assert_eq!(holders(LOCKS, &Wanted { last: 99, ..wanted(19) }), [-1]);
+        assert_eq!(holders(LOCKS, &Wanted { first: 200, ..wanted(19) }), [0; 0]);
+        assert_eq!(holders(LOCKS, &Wanted { is_write: false, ..wanted(19) }), [0; 0]);
+    }
+
+    #[test]
+    fn what_is_no_lock_that_is_held_is_none() {
+        for line in [
+            "",
+            "1:",
+            "1: ->",
+            "1: POSIX ADVISORY WRITE x 0:0:1 0 EOF",
+            "1: POSIX ADVISORY WRITE 1",
+            "1: POSIX A WRITE 1 0:0:1 0 x",
+        ] {
+            assert_eq!(lock(line), None, "{line}");
+        }
+    }
+}
