@@ -251,7 +251,9 @@ fn of_circle(circle: Circle, finding: &Finding, first: &str, with: impl Fn(&str)
         Circle::OneCall => with("Compare what each rank gives this call: the root, ranks, counts, the communicator"),
         Circle::Relocked => with("Unlock it before it is locked again, or make it recursive"),
         Circle::NeverUnlocked => with("Unlock it on every way out of the thread that has locked it"),
-        Circle::OrderOfLocks => with("Take these locks in one order in all threads"),
+        Circle::OrderOfLocks => {
+            with("Let all threads take these in one order, or give back what they have before they wait")
+        }
         Circle::Held => with("Give the lock back before waiting for others in MPI"),
         Circle::Collectives => with("Bring these calls into one order on all ranks"),
         Circle::Mixed => with("One of these ranks has to do what the others wait for before it waits itself"),

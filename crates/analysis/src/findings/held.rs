@@ -154,12 +154,17 @@ pub fn by_itself(context: &Context<'_>, proc: ProcIndex) -> Option<Finding> {
     others.dedup();
     let mut summary = match never {
         Never::Circle(threads) => {
-            let threads: Vec<String> = threads.iter().map(ToString::to_string).collect();
-            let lock = lock(held.awaited.kind);
-            format!(
-                "threads {} of {rank} each wait for {lock} that another one of them holds",
-                words::list(&threads, "and")
-            )
+            let numbers: Vec<String> = threads.iter().map(ToString::to_string).collect();
+            let outside = || context.process(proc).into_iter().flat_map(|process| &process.outside);
+            let waits = |number: &i64| {
+                let found = waits::awaited(outside().find(|thread| thread.thread == *number)?)?;
+                Some(match (found.kind, found.owners.first().and_then(|owner| owner.thread)) {
+                    (AwaitedKind::Thread, Some(thread)) => format!("the end of thread {thread}"),
+                    _ => lock(found.kind).to_owned(),
+                })
+            };
+            let what: Vec<String> = threads.iter().filter_map(waits).take(NAMED).collect();
+            format!("threads {} of {rank} wait for one another ({})", words::list(&numbers, "and"), what.join(", "))
         }
         Never::Itself | Never::Ended => format!("{rank} waits for {}", awaited(context, proc, held.awaited)),
     };

@@ -130,7 +130,7 @@ fn mutexes_that_nobody_gives_back_are_deadlocks_by_themselves() {
         (vec![mutex(1, ended)], "rank 1 waits for a mutex whose thread has ended without unlocking it"),
         (
             vec![mutex(1, thread(101, 2)), mutex(2, thread(101, 1))],
-            "threads 1 and 2 of rank 1 each wait for a mutex that another one of them holds",
+            "threads 1 and 2 of rank 1 wait for one another (a mutex, a mutex)",
         ),
     ] {
         let (findings, verdict) = told(&made([threads, Vec::new()]));
