@@ -54,7 +54,7 @@ ELSEWHERE = (
     "two_communicators.c",
     "finalize_while_others_wait.c",
     "missing_in_barrier.c",
-    "stuck_in_mutex.c",
+    "stuck_in_semaphore.c",
     "f_ring.f90",
 )
 
@@ -210,7 +210,7 @@ def test_the_bug_is_found_in_cores(name: str, via: str, mpi: str, preflight: Non
 
 #: Programs in which locks and threads of libraries decide; what makes a debugger forget the symbols of the C library.
 OF_THREADS = (
-    "stuck_in_mutex.c",
+    "stuck_in_semaphore.c",
     "semaphore.c",
     "join_of_receiver.c",
     "head_to_head_recv.c",

@@ -38,6 +38,7 @@ PROGRAMS = {
     "split_missed": 3,
     "callback": 2,
     "names": 2,
+    "holds_the_gil": 2,
 }
 #: In these a rank runs no Python any more.
 ENDED = ("exception_finalize", "exception_atexit")
@@ -161,6 +162,23 @@ def test_a_rank_that_sleeps_in_a_handler(debian_mpi: MpiBuild, start_python: Sta
     told = diagnosis_of(job)
     assert told["verdict"]["state"] == "waiting"
     assert f"rank 0 handles OSError from read at {program}.py:{raised.line} " in told["verdict"]["headline"]
+
+
+@pytest.mark.parametrize("which", ["openmpi", "mpich"])
+@pytest.mark.usual("*")
+def test_who_has_the_interpreter_is_told(which: str, start_python: StartPython, preflight: None) -> None:
+    build = builds.debian() if which == "openmpi" else builds.debian_mpich()
+    python, env = (PYTHON, None) if which == "openmpi" else mpi4py_of_wheel(build)
+    job = start_python(build, "holds_the_gil", ranks=2, python=python, env=env)
+    processes.wait_until(
+        lambda: diagnosis_of(job)["verdict"]["state"] == "deadlock", "the threads to wait for one another", timeout=60
+    )
+    # The same at each look, whatever the thread that waits does in its five milliseconds.
+    for _ in range(5):
+        told = diagnosis_of(job)["verdict"]
+        assert told["state"] == "deadlock", told
+        assert "thread 1 of rank 1 waits for Python's interpreter lock (GIL), which thread" in told["headline"], told
+        assert "holds in MPI_Comm_dup" in told["headline"], told
 
 
 def test_of_a_python_that_has_ended_nothing_is_made_up(debian_mpi: MpiBuild, start_python: StartPython) -> None:

@@ -37,7 +37,7 @@ BUGS = (
     "sendrecv_partner.c",
     "split_not_by_all.c",
     "f_ring.f90",
-    "stuck_in_mutex.c",
+    "stuck_in_semaphore.c",
     "endless_loop.c",
 )
 #: In every run of the tests.

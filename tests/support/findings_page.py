@@ -46,7 +46,7 @@ class Example:
 EXAMPLES: Tuple[Example, ...] = (
     Example("deadlock", "bugs/head_to_head_recv.c"),
     Example("finished rank", "bugs/master_left.c"),
-    Example("stuck outside MPI", "bugs/stuck_in_mutex.c"),
+    Example("stuck outside MPI", "bugs/stuck_in_semaphore.c"),
     Example("slow rank", "fine/one_computes.c"),
     Example("polling", "bugs/polls_for_nothing.c", first=False),
     Example("tag mismatch", "bugs/wrong_tag.c"),

@@ -33,6 +33,8 @@ pub enum AwaitedKind {
     Mutex,
     /// A lock of pthreads for readers and writers, which a writer has locked.
     Rwlock,
+    /// Python's global interpreter lock, which the thread has that runs Python, or that has not given it back.
+    Gil,
     /// The end of a thread (`pthread_join`).
     Thread,
     /// The end of a child process (`wait4`, `waitid`).

@@ -10,6 +10,10 @@ use target::processes::place;
 use target::{PageCache, Target as _, printable, printable_path};
 
 use crate::process::{Process, Thread};
+use crate::stacks::cxx::FS_BASE;
+
+/// The system call that waits for the locks of the C library.
+const FUTEX: &str = "futex";
 
 /// The system calls that wait for the lock of a file.
 const FILE_LOCKS: [&str; 2] = ["fcntl", "flock"];
@@ -39,11 +43,17 @@ pub(crate) fn awaited<P: Process>(
     frames: &[Frame],
 ) -> Option<Awaited> {
     let process = memory.inner();
-    match call.name.as_deref().filter(|_| call.waits)? {
+    let name = call.name.as_deref()?;
+    // Who waits for it comes back every five milliseconds, and is not in a wait then.
+    if let Some(found) = Some(name).filter(|name| *name == FUTEX).and_then(|_| gil(memory, arguments[0])) {
+        return Some(found);
+    }
+    match name {
+        _ if !call.waits => None,
         name if FILE_LOCKS.contains(&name) => file_lock(memory, call, arguments),
         "wait4" => child(process.here()?, thread.id, Some(arguments[0])),
         "waitid" => child(process.here()?, thread.id, None),
-        "futex" if !call.timed => futex(memory, thread, arguments[0], frames),
+        FUTEX if !call.timed => futex(memory, thread, arguments[0], frames),
         _ => None,
     }
 }
@@ -246,6 +256,60 @@ fn futex<P: Process>(memory: &PageCache<P>, thread: &Thread, word: u64, frames: 
         let writer = number(word.wrapping_sub(at).wrapping_add(24));
         if let Some(writer) = writer.filter(|writer| names_say("rwlock") && is_thread(*writer)) {
             return of_thread(AwaitedKind::Rwlock, writer, false);
+        }
+    }
+    None
+}
+
+/// Where a thread waits within a condition variable (`__g_signals`), by glibc's release: 2.25 to 2.40, and since 2.41
+/// (sysdeps/nptl/bits/thread-shared-types.h).
+const SIGNALS: [u64; 4] = [40, 44, 32, 36];
+/// The mutex behind it, behind a condition variable of 48 bytes.
+const MUTEX: u64 = 48;
+
+/// Python's `struct _gil_runtime_state` (Include/internal/pycore_gil.h, 3.8 to 3.14): how long a thread waits before it asks for
+/// the lock (an unsigned long of microseconds), who has it or had it last, whether it is locked; and the condition variable.
+const LAST_HOLDER: u64 = 8;
+const LOCKED: u64 = 16;
+const CONDITION: u64 = 32;
+
+/// Nobody waits longer before they ask (sys.setswitchinterval takes seconds; a quarter of a minute).
+const MOST_INTERVAL: u64 = 1 << 24;
+
+/// As much of a `PyThreadState` is looked through for the thread's own number (bytes).
+const THREAD_STATE: usize = 512;
+
+/// The global interpreter lock of Python whose condition variable a thread waits for, and the thread that has it: recognised by
+/// what it holds, whatever the release.
+fn gil<P: Process>(memory: &PageCache<P>, word: u64) -> Option<Awaited> {
+    let read = |at: u64, bytes: &mut [u8]| memory.read(TargetAddr::new(at), bytes).is_ok();
+    let threads = memory.inner().threads();
+    for at in SIGNALS.into_iter().chain([MUTEX]) {
+        let lock = word.wrapping_sub(at + CONDITION);
+        let mut bytes = [0; CONDITION as usize];
+        if !read(lock, &mut bytes) {
+            continue;
+        }
+        let number = |at: u64, size: u64| memory.abi().uint(&bytes[at as usize..(at + size) as usize]);
+        let (interval, holder) = (number(0, 8), number(LAST_HOLDER, 8));
+        if !(1..=MOST_INTERVAL).contains(&interval) || number(LOCKED, 4) != 1 || holder == 0 {
+            continue;
+        }
+        let mut state = [0; THREAD_STATE];
+        if !read(holder, &mut state) {
+            continue;
+        }
+        // What pthread_self tells of a thread is where its own memory begins.
+        let words: Vec<u64> = state.chunks_exact(8).map(|word| memory.abi().uint(word)).collect();
+        let is_its = |thread: &&Thread| {
+            let own = thread.registers.get(FS_BASE).filter(|own| *own != 0);
+            own.is_some_and(|own| words.contains(&own))
+        };
+        let mut holders = (1..).zip(threads.iter()).filter(|(_, thread)| is_its(thread));
+        if let (Some((number, _)), None) = (holders.next(), holders.next()) {
+            let pid = memory.inner().here().map(i64::from);
+            let owner = Owner { pid, thread: Some(number), ..Owner::default() };
+            return Some(Awaited { kind: AwaitedKind::Gil, owners: vec![owner], ..Awaited::default() });
         }
     }
     None

@@ -111,7 +111,11 @@ fn finding(
         let told: Vec<String> = counts.iter().take(NAMED).map(|(name, count)| format!("{count} in {name}")).collect();
         summary.push_str(&format!(" ({})", told.join(", ")));
     }
-    let mut evidence = Vec::new();
+    let mut inside = ordered.iter().filter_map(|proc| held::inside(context, *proc));
+    if let Some(clause) = inside.next() {
+        summary.push_str(&format!("; {clause}"));
+    }
+    let mut evidence: Vec<String> = inside.take(NAMED).map(|clause| format!("{}.", capital(&clause))).collect();
     for pair in cycle_pairs(&cycle).take(NAMED) {
         if let Some(sentence) = held::evidence(context, pair.0) {
             evidence.push(sentence);
@@ -157,7 +161,8 @@ fn circle(context: &Context<'_>, members: &[ProcIndex]) -> Circle {
     let all = |queue| {
         threads().all(|thread| !thread.operations.is_empty() && thread.operations.iter().all(|op| op.queue == queue))
     };
-    if members.iter().any(|proc| context.waits.held.contains_key(proc)) {
+    let is_held = |proc: &ProcIndex| context.waits.held.contains_key(proc) || held::inside(context, *proc).is_some();
+    if members.iter().any(is_held) {
         Circle::Held
     } else if members.len() == 1 {
         Circle::Itself

@@ -29,7 +29,7 @@ pub fn awaited(context: &Context<'_>, proc: ProcIndex, found: &Awaited) -> Strin
                 (None, None) => format!("the lock of {name}"),
             }
         }
-        AwaitedKind::Mutex | AwaitedKind::Rwlock => {
+        AwaitedKind::Mutex | AwaitedKind::Rwlock | AwaitedKind::Gil => {
             let lock = lock(found.kind);
             match (context.waits.held.get(&proc).and_then(|held| held.never.as_ref()), owners) {
                 (Some(Never::Itself), _) => format!("{lock} that it has locked itself"),
@@ -196,6 +196,29 @@ pub fn by_itself(context: &Context<'_>, proc: ProcIndex) -> Option<Finding> {
     Some(finding)
 }
 
+/// What a thread waits for that another one of its process has, which is in MPI.
+pub fn of_own_thread<'a>(process: &Process, thread: &'a Outside) -> Option<&'a Awaited> {
+    let found = waits::awaited(thread)?;
+    let owner = found.owners.first()?.thread?;
+    process.calls.iter().any(|call| call.thread == owner).then_some(found)
+}
+
+/// A thread of a rank that waits for what another one of them has, which is in MPI: in a clause.
+pub fn inside(context: &Context<'_>, proc: ProcIndex) -> Option<String> {
+    let process = context.process(proc)?;
+    process.outside.iter().find_map(|thread| {
+        let found = of_own_thread(process, thread)?;
+        let owner = found.owners.first()?.thread?;
+        let call = process.calls.iter().find(|call| call.thread == owner)?;
+        let what = match found.kind {
+            AwaitedKind::Thread => format!("for thread {owner} to end, which is"),
+            kind => format!("for {}, which thread {owner} holds", lock(kind)),
+        };
+        let (rank, number, function) = (words::proc(context.job, proc), thread.thread, call.c_name());
+        Some(format!("thread {number} of {rank} waits {what} in {function}"))
+    })
+}
+
 /// Where the threads of a rank wait for what others of them have, each in a sentence.
 fn threads(context: &Context<'_>, proc: ProcIndex) -> Vec<String> {
     let Some(process) = context.process(proc) else { return Vec::new() };
@@ -212,6 +235,7 @@ fn threads(context: &Context<'_>, proc: ProcIndex) -> Vec<String> {
 const fn lock(kind: AwaitedKind) -> &'static str {
     match kind {
         AwaitedKind::Rwlock => "a read-write lock",
+        AwaitedKind::Gil => "Python's interpreter lock (GIL)",
         AwaitedKind::FileLock => "the lock of a file",
         _ => "a mutex",
     }

@@ -132,8 +132,9 @@ impl<'a> Context<'a> {
     }
 
     fn places(&self, proc: ProcIndex, rank: Option<i64>) -> Vec<RankCall> {
-        let held = self.waits.held.get(&proc).map(|held| held::awaited(self, proc, held.awaited));
         let outside = |thread: &Outside| {
+            let held = self.waits.held.get(&proc).filter(|held| std::ptr::eq(held.thread, thread));
+            let found = held.map(|held| held.awaited).or_else(|| held::of_own_thread(self.process(proc)?, thread));
             let (file, line, caller) = (thread.file.clone(), thread.line, thread.caller.clone());
             let call = Call {
                 thread: thread.thread,
@@ -142,7 +143,7 @@ impl<'a> Context<'a> {
                 caller: caller.map(Into::into),
                 ..Call::default()
             };
-            RankCall { rank, call, waits_for: held.clone() }
+            RankCall { rank, call, waits_for: found.map(|found| held::awaited(self, proc, found)) }
         };
         match self.waits.states.get(proc.0) {
             Some(ProcState::Blocked(threads)) => threads
@@ -151,6 +152,9 @@ impl<'a> Context<'a> {
                     let waits_for = self.waits.words(self.job, proc, thread);
                     RankCall { rank, call: thread.call.clone(), waits_for }
                 })
+                .chain(self.process(proc).into_iter().flat_map(|process| {
+                    process.outside.iter().filter(|thread| held::of_own_thread(process, thread).is_some()).map(outside)
+                }))
                 .collect(),
             Some(ProcState::Free(Free::Outside(thread))) => vec![outside(thread)],
             _ => {

@@ -38,7 +38,9 @@ struct ByPid<'a>(HashMap<(Option<&'a str>, i64), ProcIndex>);
 
 /// What a thread waits for outside MPI, and who has it.
 pub fn awaited(thread: &Outside) -> Option<&Awaited> {
-    thread.system_call.as_ref().filter(|call| call.waits)?.waits_for.as_deref()
+    let call = thread.system_call.as_ref()?;
+    // Who waits for the interpreter's lock comes back every five milliseconds, and waits again.
+    call.waits_for.as_deref().filter(|awaited| call.waits || awaited.kind == AwaitedKind::Gil)
 }
 
 /// All processes of which every thread outside MPI waits for others, and none is in MPI.
@@ -97,7 +99,7 @@ impl ByPid<'_> {
                     awaited.owners.iter().map(|owner| Some(Need::Proc(of(owner)?))).collect::<Option<_>>()?;
                 (!owners.is_empty()).then_some(Need::All(owners))
             }
-            AwaitedKind::Mutex | AwaitedKind::Rwlock | AwaitedKind::Thread => {
+            AwaitedKind::Mutex | AwaitedKind::Rwlock | AwaitedKind::Gil | AwaitedKind::Thread => {
                 never(process, thread).map(|_| Need::Never("its own threads hold it up")).or_else(|| {
                     let other = awaited.owners.first()?;
                     let owner = self.0.get(&(process.host.as_deref(), other.pid?)).copied()?;

@@ -4,6 +4,7 @@
 //! application stands on its stack, whether that was seen to its end, and the system call that it is in. Names of functions
 //! are asked where these are not told (older recordings, other processors), and of functions that the standards name.
 
+use super::held::awaited;
 use model::Outside;
 
 /// Whose a thread is.
@@ -197,6 +198,9 @@ pub fn waits_for_heap(thread: &Outside) -> bool {
 
 /// Whether a thread waits for another thread of its process, for as long as it takes.
 pub fn in_lock(thread: &Outside) -> bool {
+    if awaited(thread).is_some_and(|awaited| awaited.owners.iter().any(|owner| owner.thread.is_some())) {
+        return true;
+    }
     let call = thread.system_call.as_ref().filter(|call| call.waits);
     if let Some(call) = call.filter(|call| call.name.as_deref().is_some_and(|name| LOCK_CALLS.contains(&name))) {
         return !call.timed;

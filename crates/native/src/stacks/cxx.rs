@@ -19,7 +19,7 @@ use crate::stacks::{MAX_THREADS, Shared};
 /// The library of C++, as programs name it.
 const LIBRARY: &str = "libstdc++.so";
 /// DWARF's number of fs_base, from which the C library finds what is a thread's.
-const FS_BASE: u16 = 58;
+pub(crate) const FS_BASE: u16 = 58;
 /// Where `tcbhead_t` has the thread's table of modules, and the size of its entries (glibc, sysdeps/x86_64/nptl/tls.h and
 /// sysdeps/generic/dl-dtv.h). The entry before the first has the table's length.
 const TABLE: u64 = 8;

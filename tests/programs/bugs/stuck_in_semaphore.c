@@ -1,22 +1,21 @@
-/* Rank 1 locks a mutex that it holds already, the others wait for it in a barrier.
+/* Rank 1 waits for a semaphore that nobody raises, and of which nobody can tell who should; the others wait in a barrier.
  *
  * ranks: 3
  * expect: stuck outside MPI ranks=1 lines=0:BARRIER,2:BARRIER
  * expect-not: deadlock
- * cause: stuck outside MPI lines=1:LOCK
+ * cause: stuck outside MPI lines=1:WAIT
  */
 #include "common/diagnosed.h"
 
-#include <pthread.h>
+#include <semaphore.h>
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static sem_t written;
 
 static void log_line(const char *text)
 {
-    pthread_mutex_lock(&mutex); /* @LOCK */
-    if (text == NULL)
-        log_line("nothing to say");
-    pthread_mutex_unlock(&mutex);
+    while (*text != '\0')
+        text++;
+    sem_wait(&written); /* @WAIT */
 }
 
 int main(int argc, char **argv)
@@ -24,9 +23,10 @@ int main(int argc, char **argv)
     int rank;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    sem_init(&written, 0, 0);
     diagnosed_ready();
     if (rank == 1)
-        log_line(NULL);
+        log_line("nothing to say");
     MPI_Barrier(MPI_COMM_WORLD); /* @BARRIER */
     MPI_Finalize();
     return 0;
