@@ -36,6 +36,8 @@ pub enum Circle {
 pub enum Outside {
     /// It was stopped by a signal.
     Stopped,
+    /// It waits for a GPU, or for others through a library of GPUs.
+    Device,
     /// It waits for what somebody outside the job, or another thread, has.
     Held,
     /// It waits for another thread.
@@ -291,6 +293,9 @@ fn of_epochs(function: Option<&str>) -> &'static str {
 fn of_rank(what: Outside, first: &str) -> String {
     match what {
         Outside::Stopped => format!("Let the rank go on: kill -CONT with its process id. It was stopped in {first}."),
+        Outside::Device => format!(
+            "Look what the GPU does (cuda-gdb, rocgdb), and whether all ranks come to what it needs: {first}."
+        ),
         Outside::Held => format!("Look at who has what {first} waits for."),
         Outside::Lock => format!("Look at all threads of that rank: who holds what {first} waits for?"),
         Outside::Input => format!("Give it the input, or look why {first} reads any."),

@@ -1,13 +1,11 @@
 //! Words for what ranks outside MPI wait for, and who has it.
 
-use hashbrown::HashMap;
-
 use super::Context;
 use super::deadlock::capital;
 use super::slow::{Waiters, at};
 use crate::advice::{self, Change, Circle};
 use crate::job::ProcIndex;
-use crate::waits::{self, Never};
+use crate::waits::{self, Never, THREADS, Whose};
 use crate::words;
 use model::{Awaited, AwaitedKind, Finding, FindingKind, Outside, Owner, Process};
 
@@ -48,26 +46,20 @@ pub fn awaited(context: &Context<'_>, proc: ProcIndex, found: &Awaited) -> Strin
 
 /// Those who have it, and whether it is one.
 fn owners(context: &Context<'_>, process: Option<&Process>, found: &Awaited) -> (bool, Option<String>) {
-    let host = process.and_then(|process| process.host.as_deref());
     let own = process.and_then(|process| process.pid);
-    let ranks: HashMap<i64, ProcIndex> = (0..context.job.procs.len())
-        .filter_map(|index| {
-            let other = context.job.procs[index].process.filter(|other| other.host.as_deref() == host)?;
-            Some((other.pid?, ProcIndex(index)))
-        })
-        .collect();
     let name = |owner: &Owner| {
         let pid = owner.pid?;
-        match (owner.thread.filter(|_| own == Some(pid)), ranks.get(&pid)) {
+        let rank = process.and_then(|process| context.waits.by_pid.beside(process, pid));
+        match (owner.thread.filter(|_| own == Some(pid)), rank) {
             (Some(thread), _) => Some(format!("its thread {thread}")),
-            (None, Some(rank)) => Some(words::proc(context.job, *rank)),
+            (None, Some(rank)) => Some(words::proc(context.job, rank)),
             (None, None) => Some(match owner.command.as_deref().filter(|command| !command.is_empty()) {
                 Some(command) => format!("process {pid} ({command})"),
                 None => format!("process {pid}"),
             }),
         }
     };
-    let mut names: Vec<String> = found.owners.iter().filter_map(name).collect();
+    let mut names: Vec<String> = found.owners.iter().filter_map(name).take(NAMED + 1).collect();
     if names.len() > NAMED {
         names.truncate(NAMED);
         names.push("others".to_owned());
@@ -112,14 +104,16 @@ pub fn told(context: &Context<'_>, procs: &[ProcIndex]) -> String {
     }
 }
 
-/// Processes by what is told of them.
+/// Processes by what is told of them, in the order in which that came; of what comes when there are more than are named, none.
 #[derive(Default)]
 struct Groups(Vec<(String, Vec<ProcIndex>)>);
 
 impl Groups {
     fn add(&mut self, what: String, proc: ProcIndex) {
+        let is_full = self.0.len() > NAMED;
         match self.0.iter_mut().find(|(known, _)| *known == what) {
             Some((_, all)) => all.push(proc),
+            None if is_full => {}
             None => self.0.push((what, vec![proc])),
         }
     }
@@ -196,17 +190,18 @@ pub fn by_itself(context: &Context<'_>, proc: ProcIndex) -> Option<Finding> {
     Some(finding)
 }
 
-/// What a thread waits for that another one of its process has, which is in MPI.
+/// What a thread of the application waits for that another one of its process has, which is in MPI.
 pub fn of_own_thread<'a>(process: &Process, thread: &'a Outside) -> Option<&'a Awaited> {
-    let found = waits::awaited(thread)?;
+    // What a library's own threads wait for is no part of what the application does.
+    let found = waits::awaited(thread).filter(|_| waits::whose(thread) == Whose::Application)?;
     let owner = found.owners.first()?.thread?;
-    process.calls.iter().any(|call| call.thread == owner).then_some(found)
+    process.calls.iter().take(THREADS).any(|call| call.thread == owner).then_some(found)
 }
 
 /// A thread of a rank that waits for what another one of them has, which is in MPI: in a clause.
 pub fn inside(context: &Context<'_>, proc: ProcIndex) -> Option<String> {
     let process = context.process(proc)?;
-    process.outside.iter().find_map(|thread| {
+    process.outside.iter().take(THREADS).find_map(|thread| {
         let found = of_own_thread(process, thread)?;
         let owner = found.owners.first()?.thread?;
         let call = process.calls.iter().find(|call| call.thread == owner)?;

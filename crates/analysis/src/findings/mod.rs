@@ -28,7 +28,7 @@ use super::blame::{self, Blame};
 use super::job::{Job, Proc, ProcIndex};
 use super::matching::Matching;
 use super::stuck::{Seen, Stuck};
-use super::waits::{Free, ProcState, Thread, Waits};
+use super::waits::{Free, ProcState, THREADS, Thread, Waits};
 use super::words;
 use model::{Blamed, Call, Outside, RankCall, RankStart, Snapshot};
 
@@ -153,7 +153,8 @@ impl<'a> Context<'a> {
                     RankCall { rank, call: thread.call.clone(), waits_for }
                 })
                 .chain(self.process(proc).into_iter().flat_map(|process| {
-                    process.outside.iter().filter(|thread| held::of_own_thread(process, thread).is_some()).map(outside)
+                    let outside_mpi = process.outside.iter().take(THREADS);
+                    outside_mpi.filter(|thread| held::of_own_thread(process, thread).is_some()).map(outside)
                 }))
                 .collect(),
             Some(ProcState::Free(Free::Outside(thread))) => vec![outside(thread)],

@@ -12,7 +12,10 @@ use crate::graph::NodeId;
 use crate::job::ProcIndex;
 use crate::matching::Entry;
 use crate::stuck::{Seen, Stuck};
-use crate::waits::{Free, Need, ProcState, Thread, awaited, in_lock, reads_input, waits_for_heap, writes_output};
+use crate::waits::{
+    DeviceCall, Free, Need, ProcState, Thread, awaited, device_call, in_lock, reads_input, waits_for_heap,
+    writes_output,
+};
 use crate::words;
 use functions::wait_kind;
 use model::{
@@ -34,6 +37,8 @@ enum Place {
     Input(Spot),
     /// Writes to a file of this number, which takes no more.
     Output(i64, Spot),
+    /// In a call of a GPU's library.
+    Device(DeviceCall, String, Spot),
     Work(Spot),
     NotStarted(Spot),
     Call(String, Spot),
@@ -158,15 +163,24 @@ fn place(free: &Free<'_>, is_before_init: bool) -> Option<Place> {
     match free {
         Free::Stopped => Some(Place::Stopped),
         Free::NotStarted => Some(Place::NotStarted((None, None, None, None))),
-        Free::Outside(thread) if in_lock(thread) => Some(Place::Lock(spot(thread))),
-        Free::Outside(thread) if reads_input(thread) => Some(Place::Input(spot(thread))),
-        Free::Outside(thread) => Some(match writes_output(thread) {
-            Some(file) => Place::Output(file, spot(thread)),
-            None if is_before_init => Place::NotStarted(spot(thread)),
-            None => Place::Work(spot(thread)),
-        }),
+        Free::Outside(thread) => Some(outside(thread, is_before_init)),
         Free::Polling(call) | Free::Local(call) => Some(Place::Call(call.c_name().into_owned(), spot_of(call))),
         Free::Unknown | Free::NotRead => None,
+    }
+}
+
+fn outside(thread: &Outside, is_before_init: bool) -> Place {
+    let spot = spot(thread);
+    // A library of GPUs may wait by a lock of its own.
+    if let Some((does, name)) = device_call(thread) {
+        return Place::Device(does, name.to_owned(), spot);
+    }
+    match writes_output(thread) {
+        _ if in_lock(thread) => Place::Lock(spot),
+        _ if reads_input(thread) => Place::Input(spot),
+        Some(file) => Place::Output(file, spot),
+        None if is_before_init => Place::NotStarted(spot),
+        None => Place::Work(spot),
     }
 }
 
@@ -273,6 +287,17 @@ fn does(place: &Place, ranks: usize) -> (String, Doing) {
         Place::Output(file, spot) => {
             let is = verb("is", "are");
             (format!("{is} blocked writing to {}{}", output(*file, ranks), at(spot)), Doing::Output)
+        }
+        Place::Device(does, name, spot) => {
+            let its = verb("its", "their");
+            let what = match does {
+                DeviceCall::Waits => format!("wait{} for {its} GPU ({name})", verb("s", "")),
+                DeviceCall::Asks => format!("ask{} again and again for {its} GPU ({name})", verb("s", "")),
+                DeviceCall::Meets => format!("{} in {name}, which waits for other ranks,", verb("is", "are")),
+            };
+            // The library's own functions have no names that tell anything.
+            let spot = (None, spot.1.clone(), spot.2.clone(), spot.3);
+            (format!("{what}{}", at(&spot)), Doing::Device)
         }
         Place::Work(spot) => (format!("{} outside MPI{}", verb("is", "are"), at(spot)), Doing::Work),
         Place::NotStarted(spot) => {

@@ -33,8 +33,15 @@ pub enum Never {
     Circle(Vec<i64>),
 }
 
-/// Processes by the host and the id that they have there.
-struct ByPid<'a>(HashMap<(Option<&'a str>, i64), ProcIndex>);
+/// A longer chain of threads that wait for one another is not followed to its end.
+const MOST_THREADS: usize = 64;
+
+/// So many threads of a process are looked at: no program has more that wait.
+pub const THREADS: usize = 1024;
+
+/// Processes by the host and the id that they have there; empty where nobody waits for what others have.
+#[derive(Debug, Default)]
+pub struct ByPid<'a>(HashMap<(Option<&'a str>, i64), ProcIndex>);
 
 /// What a thread waits for outside MPI, and who has it.
 pub fn awaited(thread: &Outside) -> Option<&Awaited> {
@@ -44,11 +51,11 @@ pub fn awaited(thread: &Outside) -> Option<&Awaited> {
 }
 
 /// All processes of which every thread outside MPI waits for others, and none is in MPI.
-pub(super) fn all<'a>(job: &Job<'a>, states: &[ProcState<'a>]) -> BTreeMap<ProcIndex, Held<'a>> {
+pub(super) fn all<'a>(job: &Job<'a>, states: &[ProcState<'a>]) -> (BTreeMap<ProcIndex, Held<'a>>, ByPid<'a>) {
     let waits =
-        |state: &&ProcState<'_>| matches!(state, ProcState::Free(Free::Outside(thread)) if awaited(thread).is_some());
-    if !states.iter().any(|state| waits(&state)) {
-        return BTreeMap::new();
+        |state: &ProcState<'_>| matches!(state, ProcState::Free(Free::Outside(thread)) if awaited(thread).is_some());
+    if !states.iter().any(waits) {
+        return Default::default();
     }
     let processes = job.procs.iter().enumerate().filter_map(|(index, proc)| Some((ProcIndex(index), proc.process?)));
     let by_pid = processes.filter_map(|(proc, process)| Some(((process.host.as_deref(), process.pid?), proc)));
@@ -57,12 +64,18 @@ pub(super) fn all<'a>(job: &Job<'a>, states: &[ProcState<'a>]) -> BTreeMap<ProcI
         let proc = ProcIndex(index);
         Some((proc, by_pid.held(proc, job.procs[index].process?)?))
     });
-    held.collect()
+    (held.collect(), by_pid)
 }
 
 impl ByPid<'_> {
+    /// The process of that id on the host of another one.
+    pub fn beside(&self, process: &Process, pid: i64) -> Option<ProcIndex> {
+        self.0.get(&(process.host.as_deref(), pid)).copied()
+    }
+
     fn held<'a>(&self, proc: ProcIndex, process: &'a Process) -> Option<Held<'a>> {
-        if !process.calls.is_empty() || process.all_threads == Some(false) {
+        let all_seen = process.all_threads != Some(false) && process.outside.len() <= THREADS;
+        if !process.calls.is_empty() || !all_seen {
             return None;
         }
         let mut told: Option<(&Outside, &Awaited)> = None;
@@ -94,15 +107,14 @@ impl ByPid<'_> {
     fn need(&self, proc: ProcIndex, process: &Process, thread: &Outside, awaited: &Awaited) -> Option<Need> {
         match awaited.kind {
             AwaitedKind::FileLock | AwaitedKind::Child => {
-                let of = |owner: &Owner| self.0.get(&(process.host.as_deref(), owner.pid?)).copied();
+                let of = |owner: &Owner| self.beside(process, owner.pid?);
                 let owners: Vec<Need> =
                     awaited.owners.iter().map(|owner| Some(Need::Proc(of(owner)?))).collect::<Option<_>>()?;
                 (!owners.is_empty()).then_some(Need::All(owners))
             }
             AwaitedKind::Mutex | AwaitedKind::Rwlock | AwaitedKind::Gil | AwaitedKind::Thread => {
                 never(process, thread).map(|_| Need::Never("its own threads hold it up")).or_else(|| {
-                    let other = awaited.owners.first()?;
-                    let owner = self.0.get(&(process.host.as_deref(), other.pid?)).copied()?;
+                    let owner = self.beside(process, awaited.owners.first()?.pid?)?;
                     (owner != proc).then_some(Need::Proc(owner))
                 })
             }
@@ -114,7 +126,7 @@ impl ByPid<'_> {
 fn never(process: &Process, thread: &Outside) -> Option<Never> {
     let mut met = vec![thread.thread];
     let mut at = thread;
-    loop {
+    while met.len() <= MOST_THREADS {
         let owner = awaited(at)?.owners.first()?;
         if owner.ended {
             return Some(Never::Ended);
@@ -127,4 +139,5 @@ fn never(process: &Process, thread: &Outside) -> Option<Never> {
         at = process.outside.iter().find(|one| one.thread == number)?;
         met.push(number);
     }
+    None
 }

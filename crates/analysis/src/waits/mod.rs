@@ -5,6 +5,7 @@
 //! is stuck for certain.
 
 mod collectives;
+mod devices;
 mod held;
 mod intercomm;
 mod lifecycle;
@@ -19,7 +20,8 @@ mod traffic;
 mod words;
 
 pub use collectives::{Collective, CollectiveId, Collectives, name_of_group};
-pub use held::{Never, awaited};
+pub use devices::{DeviceCall, device_call};
+pub use held::{ByPid, Held, Never, THREADS, awaited};
 pub use intercomm::INTERCOMM_CREATE;
 pub use posted::{Op, Open, Own, Peer, Posted, peer};
 pub use states::{Finished, Free, ProcState};
@@ -116,7 +118,9 @@ pub struct Waits<'a> {
     /// By process.
     pub states: Vec<ProcState<'a>>,
     /// Those outside MPI that can do nothing before others let them go on.
-    pub held: BTreeMap<ProcIndex, held::Held<'a>>,
+    pub held: BTreeMap<ProcIndex, Held<'a>>,
+    /// Whose process ids those have.
+    pub by_pid: ByPid<'a>,
     /// What those wait for who poll, if they do nothing else meanwhile.
     pub polling: BTreeMap<ProcIndex, Thread<'a>>,
     /// What those who poll have posted for non-blocking collectives that are numbered.
@@ -184,8 +188,8 @@ impl<'a> Waits<'a> {
         });
         let unentered = threads.filter_map(|thread| thread.collective.filter(|id| thread.need.needs_all_of(*id)));
         let unentered = unentered.collect();
-        let held = held::all(job, &states);
-        Self { states, held, polling, polled, collectives, unentered, traffic }
+        let (held, by_pid) = held::all(job, &states);
+        Self { states, held, by_pid, polling, polled, collectives, unentered, traffic }
     }
 }
 

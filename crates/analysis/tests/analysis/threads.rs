@@ -1,7 +1,7 @@
 //! Whose threads outside MPI are, and what they wait for: made-up stacks of several C libraries, with symbols and without.
 
 use analysis::diagnose::diagnose;
-use analysis::waits::{Whose, in_lock, reads_input, whose};
+use analysis::waits::{DeviceCall, Whose, device_call, in_lock, reads_input, whose};
 use model::{FindingKind, Frame, Outside, Snapshot, Stack, State, SystemCall};
 
 use super::made::{call, counted, job, of_kind, receive, twice};
@@ -284,4 +284,21 @@ fn in_a_static_program_a_helper_of_a_library_is_none_of_the_application() {
     let with_lines = frames(PROGRAM, &["ucs_async_thread_func"]);
     let with_lines = told(&thread(2, &[own(&["epoll_wait"]), with_lines], waiting("epoll_wait")));
     assert_eq!(whose(&with_lines), Whose::Application);
+}
+
+#[test]
+fn calls_of_the_libraries_of_gpus_are_known_by_their_names() {
+    for (names, expected) in [
+        (&["", "", "cudaStreamSynchronize"][..], Some((DeviceCall::Waits, "cudaStreamSynchronize"))),
+        (&["ioctl", "", "cuMemcpyDtoH_v2", "cudaMemcpy_ptds"], Some((DeviceCall::Waits, "cudaMemcpy"))),
+        (&["sched_yield", "cuStreamSynchronize_ptsz"], Some((DeviceCall::Waits, "cuStreamSynchronize"))),
+        (&["hipEventQuery"], Some((DeviceCall::Asks, "hipEventQuery"))),
+        (&["poll", "", "ncclCommInitRankConfig"], Some((DeviceCall::Meets, "ncclCommInitRankConfig"))),
+        (&["my_cudaStreamSynchronize"], None),
+        (&["cudaStreamSynchronizer", "v2"], None),
+    ] {
+        let stack =
+            thread(1, &[frames("/usr/lib/libcudart.so.12", names), frames(PROGRAM, &["advance", "main"])], RUNS);
+        assert_eq!(device_call(&told(&stack)), expected, "{names:?}");
+    }
 }
