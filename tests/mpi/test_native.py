@@ -105,16 +105,20 @@ def test_the_plug_in_reads_natively_too(job: Job) -> None:
 
 
 #: gdb looks between its commands whether it is to end.
-_WAITS = """python exec('import time\\nwhile True: time.sleep(0.1); gdb.execute("echo")')"""
+_WAITS = (
+    """python exec('import time\\nprint("attached", flush=True)\\nwhile True: time.sleep(0.1); gdb.execute("echo")')"""
+)
 
 
 def test_a_process_that_is_traced_names_the_tracer(job: Job) -> None:
     command = ["gdb", "-nx", "-q", "-batch", "-p", str(job.pids[0]), "-ex", _WAITS]
     with subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
     ) as gdb:
         try:
-            processes.wait_until(lambda: processes.tracer(job.pids[0]) == gdb.pid, "gdb to attach")
+            # One that is ended while it attaches leaves the process stopped.
+            assert gdb.stdout is not None and any("attached" in line for line in gdb.stdout)
+            assert processes.tracer(job.pids[0]) == gdb.pid
             result = mpi_queues("show", "--pid", str(job.pids[0]), "--via", "native")
             assert result.status == 3
             assert f"already traced by pid {gdb.pid} (gdb)" in result.err, str(result)
