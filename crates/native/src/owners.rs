@@ -218,14 +218,10 @@ fn futex<P: Process>(memory: &PageCache<P>, thread: &Thread, word: u64, frames: 
         return None;
     }
     let threads = memory.inner().threads();
-    let pid = memory.inner().here().map(i64::from);
     // As the stacks number them.
     let number_of = |id: u32| (1..).zip(threads.iter()).find(|(_, thread)| thread.id == id).map(|(number, _)| number);
     let is_thread = |id: u32| id != 0 && number_of(id).is_some();
-    let of_thread = |kind: AwaitedKind, id: u32, ended: bool| {
-        let owner = Owner { pid, thread: number_of(id), ended, ..Owner::default() };
-        Some(Awaited { kind, owners: vec![owner], ..Awaited::default() })
-    };
+    let of_thread = |kind: AwaitedKind, id: u32, ended: bool| Some(held_by(memory, kind, number_of(id), ended));
     let number = |at: u64| -> Option<u32> {
         let mut bytes = [0; 4];
         memory.read(TargetAddr::new(at), &mut bytes).ok()?;
@@ -259,6 +255,12 @@ fn futex<P: Process>(memory: &PageCache<P>, thread: &Thread, word: u64, frames: 
         }
     }
     None
+}
+
+/// What a thread of this process has, by the number that the stacks give that.
+fn held_by<P: Process>(memory: &PageCache<P>, kind: AwaitedKind, thread: Option<i64>, ended: bool) -> Awaited {
+    let owner = Owner { pid: memory.inner().here().map(i64::from), thread, ended, ..Owner::default() };
+    Awaited { kind, owners: vec![owner], ..Awaited::default() }
 }
 
 /// Where a thread waits within a condition variable (`__g_signals`), by glibc's release: 2.25 to 2.40, and since 2.41
@@ -307,9 +309,7 @@ fn gil<P: Process>(memory: &PageCache<P>, word: u64) -> Option<Awaited> {
         };
         let mut holders = (1..).zip(threads.iter()).filter(|(_, thread)| is_its(thread));
         if let (Some((number, _)), None) = (holders.next(), holders.next()) {
-            let pid = memory.inner().here().map(i64::from);
-            let owner = Owner { pid, thread: Some(number), ..Owner::default() };
-            return Some(Awaited { kind: AwaitedKind::Gil, owners: vec![owner], ..Awaited::default() });
+            return Some(held_by(memory, AwaitedKind::Gil, Some(number), false));
         }
     }
     None

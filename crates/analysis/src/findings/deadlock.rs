@@ -46,13 +46,12 @@ fn of(context: &Context<'_>, stuck: &Stuck, certain: bool) -> Vec<Finding> {
             found.push((members.len(), finding(context, stuck, &knots, index, &members, &waiting[index], certain)));
         }
     }
-    for proc in context.waits.held.keys().copied().filter(|proc| certain && stuck.is_stuck(*proc)) {
-        if let Some(finding) = held::by_itself(context, proc) {
-            found.push((1, finding));
-        }
-    }
+    // Each goes over the whole graph, and these are told last.
+    let alone = context.waits.held.iter().filter(|(_, held)| certain && held.never.is_some());
+    let alone: Vec<ProcIndex> = alone.map(|(proc, _)| *proc).filter(|proc| stuck.is_stuck(*proc)).collect();
+    let more = (found.len() + alone.len()).saturating_sub(SHOWN);
+    found.extend(alone.iter().take(SHOWN).filter_map(|proc| Some((1, held::by_itself(context, *proc)?))));
     found.sort_by_key(|(members, _)| std::cmp::Reverse(*members));
-    let more = found.len().saturating_sub(SHOWN);
     let mut found: Vec<Finding> = found.into_iter().take(SHOWN).map(|(_, finding)| finding).collect();
     if let Some(last) = found.last_mut().filter(|_| more > 0) {
         last.evidence.push(format!("{} like these are not told one by one.", words::counted(more, "more deadlock")));
@@ -88,28 +87,9 @@ fn finding(
         });
         names.collect::<Vec<_>>()
     };
-    let whom = if members.len() == 1 {
-        format!("{} waits for itself", words::proc(job, members[0]))
-    } else {
-        format!("{} wait for one another", words::procs(job, members))
-    };
-    let outside = held::told(context, &ordered);
-    let is_outside = !outside.is_empty();
-    let mut summary = if is_outside { outside } else { whom };
-    if is_outside {
-        // It has told where they wait.
-    } else if ordered.len() <= NAMED {
-        summary.push_str(&format!(" ({})", functions(&ordered).join(", ")));
-    } else {
-        let mut counts: Vec<(String, usize)> = Vec::new();
-        for name in functions(&ordered) {
-            match counts.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, count)) => *count += 1,
-                None => counts.push((name, 1)),
-            }
-        }
-        let told: Vec<String> = counts.iter().take(NAMED).map(|(name, count)| format!("{count} in {name}")).collect();
-        summary.push_str(&format!(" ({})", told.join(", ")));
+    let mut summary = held::told(context, &ordered);
+    if summary.is_empty() {
+        summary = in_mpi(context, members, functions(&ordered));
     }
     let mut inside = ordered.iter().filter_map(|proc| held::inside(context, *proc));
     if let Some(clause) = inside.next() {
@@ -153,6 +133,26 @@ fn finding(
     };
     advice::give(&mut finding, Change::Order(circle(context, members)));
     finding
+}
+
+/// That the members of a deadlock, which stand in these functions of MPI, wait for one another.
+fn in_mpi(context: &Context<'_>, members: &[ProcIndex], functions: Vec<String>) -> String {
+    let whom = match members {
+        [only] => format!("{} waits for itself", words::proc(context.job, *only)),
+        _ => format!("{} wait for one another", words::procs(context.job, members)),
+    };
+    if functions.len() <= NAMED {
+        return format!("{whom} ({})", functions.join(", "));
+    }
+    let mut counts: Vec<(String, usize)> = Vec::new();
+    for name in functions {
+        match counts.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((name, 1)),
+        }
+    }
+    let told: Vec<String> = counts.iter().take(NAMED).map(|(name, count)| format!("{count} in {name}")).collect();
+    format!("{whom} ({})", told.join(", "))
 }
 
 /// How the members of a deadlock wait for one another.
