@@ -18,9 +18,10 @@ use crate::files::{self, FileError};
 
 /// More than this is not unpacked: a rank's memory is smaller (bytes).
 const MAX_UNPACKED: u64 = 1 << 40;
-/// So much stays free where it is unpacked: at least so many bytes, and this part of all.
-const LEAST_FREE: u64 = 128 << 20;
+/// So much stays free where it is unpacked: this part of all, within these bounds (bytes).
 const PART_FREE: u64 = 20;
+const LEAST_FREE: u64 = 128 << 20;
+const MOST_FREE: u64 = 1 << 30;
 /// The memory for unpacking: zstd of that many bytes (as its own program), xz of that many KiB.
 const ZSTD_WINDOW: u64 = 128 << 20;
 const XZ_MEMORY: u32 = 256 << 10;
@@ -110,7 +111,7 @@ pub(super) fn unpacked(
             return Err(CoreError::Interrupted { path: shown(path) });
         }
         let (free, all) = files::space(&to).map_err(no_file)?;
-        if free < LEAST_FREE.max(all / PART_FREE) {
+        if free < (all / PART_FREE).clamp(LEAST_FREE, MOST_FREE) {
             return Err(no_room(free));
         }
         let (read, error) = fill(reader.as_mut(), &mut piece);
