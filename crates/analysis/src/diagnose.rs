@@ -9,8 +9,8 @@ use super::job::ProcIndex;
 use super::parallel::both;
 use super::stuck::{Reading, Stuck};
 use super::worked::Worked;
-use super::{advice, cause, movement, told, verdict};
-use model::{Finding, Snapshot, Verdict, Which};
+use super::{advice, cause, live_lock, movement, told, verdict};
+use model::{Finding, Snapshot, State, Verdict, Which};
 
 /// An earlier look at the same job.
 #[derive(Debug, Clone, Copy)]
@@ -43,7 +43,7 @@ pub(crate) fn tell(worked: &Worked<'_>, snapshot: &Snapshot, earlier: Option<Ear
     let Worked { job, matching, waits } = worked;
     let count = snapshot.processes.len();
     let movement = earlier.map(|earlier| movement::compare(earlier, snapshot)).unwrap_or_default();
-    let seen: Vec<_> = movement.iter().map(|(_, seen)| *seen).collect();
+    let seen: Vec<_> = movement.iter().map(|one| one.seen).collect();
     let sure = Stuck::new(job, waits, Reading::Hopeful, &seen, |_| false);
     let possible = Stuck::new(job, waits, Reading::Strict, &seen, |proc: ProcIndex| sure.is_stuck(proc));
     let ignored = |proc: ProcIndex| sure.is_stuck(proc) || possible.is_stuck(proc);
@@ -79,8 +79,15 @@ pub(crate) fn tell(worked: &Worked<'_>, snapshot: &Snapshot, earlier: Option<Ear
     for finding in findings.iter_mut().filter(|finding| finding.kind.is_stuck() && !finding.certain) {
         finding.summary.insert_str(0, "perhaps ");
     }
+    if let Some(live_lock) = live_lock::sentence(&context, &movement) {
+        match verdict.state {
+            State::Running => verdict.headline = live_lock,
+            State::Waiting => verdict.headline = format!("{live_lock} {}", verdict.headline),
+            State::Deadlock | State::Suspect | State::Unknown => {}
+        }
+    }
     verdict.interval_ms = earlier.and_then(|earlier| earlier.interval_ms);
-    verdict.movement = movement.into_iter().map(|(movement, _)| movement).collect();
+    verdict.movement = movement.into_iter().map(|one| one.movement).collect();
     (findings, verdict)
 }
 

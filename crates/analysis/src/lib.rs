@@ -17,6 +17,7 @@ pub mod diagnose;
 pub mod findings;
 pub mod graph;
 pub mod job;
+mod live_lock;
 pub mod matching;
 pub mod movement;
 pub mod named;

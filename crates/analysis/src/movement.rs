@@ -8,8 +8,30 @@ use super::stuck::Seen;
 use functions::{WaitKind, wait_kind};
 use model::{Call, Communicator, Motion, Operation, Outside, Process, RankMovement, Snapshot};
 
-/// How each process of the later look moved, and what that tells of it; in the order of the later snapshot.
-pub fn compare(earlier: Earlier<'_>, later: &Snapshot) -> Vec<(RankMovement, Seen)> {
+/// What two looks at a process have in common.
+#[derive(Debug, Clone)]
+pub struct Compared {
+    /// How it moved.
+    pub movement: RankMovement,
+    /// What that tells of it.
+    pub seen: Seen,
+    /// Whether it may go round the same calls for ever.
+    pub round: Round,
+}
+
+/// Whether a process sent or got messages, and is no further for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Round {
+    /// It is where it was, and its own variables are what they were.
+    Same,
+    /// It is elsewhere in the same function. Its variables cannot be compared there.
+    Elsewhere,
+    /// It did something else, or nothing.
+    No,
+}
+
+/// How each process of the later look moved; in the order of the later snapshot.
+pub fn compare(earlier: Earlier<'_>, later: &Snapshot) -> Vec<Compared> {
     let mut before: HashMap<Who<'_>, &Process> = HashMap::new();
     for process in &earlier.snapshot.processes {
         before.entry(who(earlier.snapshot, process)).or_insert(process);
@@ -18,11 +40,14 @@ pub fn compare(earlier: Earlier<'_>, later: &Snapshot) -> Vec<(RankMovement, See
     parallel::map(later.processes.len(), |index| {
         let process = &later.processes[index];
         let rank = later.rank_of(process);
-        let (state, seen, how) = match before.get(&who(later, process)) {
-            Some(before) => of(before, process, earlier.watched, asked),
-            None => (Motion::Unknown, Seen::Once, vec!["it was not looked at twice".to_owned()]),
+        let Some(before) = before.get(&who(later, process)) else {
+            let how = vec!["it was not looked at twice".to_owned()];
+            let movement = RankMovement { rank, state: Motion::Unknown, how };
+            return Compared { movement, seen: Seen::Once, round: Round::No };
         };
-        (RankMovement { rank, state, how }, seen)
+        let (state, seen, how) = of(before, process, earlier.watched, asked);
+        let round = round(before, process, state, earlier.watched);
+        Compared { movement: RankMovement { rank, state, how }, seen, round }
     })
 }
 
@@ -62,10 +87,10 @@ fn of(before: &Process, after: &Process, watched: &Watched, asked: bool) -> (Mot
         how.push("messages were sent or arrived".to_owned());
     }
     let prints = prints(before, after);
-    if prints == Some(false) {
+    if prints == Some(Prints::Changed) {
         how.push("the program's own variables changed".to_owned());
     }
-    if moving {
+    if moving || prints == Some(Prints::Messages) {
         how.push("messages went through the memory or the connections that it shares with others".to_owned());
     }
     let polls = |process: &Process| {
@@ -79,11 +104,12 @@ fn of(before: &Process, after: &Process, watched: &Watched, asked: bool) -> (Mot
         how.push("it goes in and out of MPI, and nothing of its messages changed".to_owned());
         return (Motion::Spinning, Seen::Once, how);
     }
-    if asked && (moving || prints == Some(false)) && !calls && !queues && !traffic && prints.is_some() {
+    let moving = moving || prints.is_some_and(|prints| prints != Prints::Same);
+    if asked && moving && !calls && !queues && !traffic && prints.is_some() {
         how.push("one-sided calls of others may do that while it waits".to_owned());
         return (Motion::Unknown, Seen::Once, how);
     }
-    if calls || moving || prints == Some(false) {
+    if calls || moving {
         return (Motion::Moved, Seen::Moved, how);
     }
     if queues || traffic {
@@ -103,6 +129,19 @@ fn of(before: &Process, after: &Process, watched: &Watched, asked: bool) -> (Mot
             let why = "its calls and queues are the same, but whether the program went round a loop in between could not be seen";
             (Motion::Unknown, Seen::Once, vec![why.to_owned()])
         }
+    }
+}
+
+fn round(before: &Process, after: &Process, state: Motion, watched: &Watched) -> Round {
+    let prints = prints(before, after);
+    let exchanges = watched.moving.has(after) || prints == Some(Prints::Messages) || !same_traffic(before, after);
+    if !exchanges || !matches!(state, Motion::Moved | Motion::Slow) || before.stage != after.stage {
+        return Round::No;
+    }
+    match (places(before) == places(after), prints) {
+        (true, Some(Prints::Same | Prints::Messages)) => Round::Same,
+        (false, _) if !after.calls.is_empty() && same_caller(before, after) => Round::Elsewhere,
+        _ => Round::No,
     }
 }
 
@@ -150,8 +189,19 @@ fn same_caller(before: &Process, after: &Process) -> bool {
     callers(before) == callers(after)
 }
 
-/// Whether the fingerprints of all threads in MPI are equal; `None` where one is missing.
-fn prints(before: &Process, after: &Process) -> Option<bool> {
+/// What the fingerprints of two looks say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Prints {
+    /// Nothing changed.
+    Same,
+    /// The memory through which messages come changed.
+    Messages,
+    /// The program's own registers, stack or variables changed.
+    Changed,
+}
+
+/// Of all threads in MPI; `None` where a fingerprint is missing.
+fn prints(before: &Process, after: &Process) -> Option<Prints> {
     fn inside(process: &Process) -> Option<Vec<(i64, &str)>> {
         let calls = process.calls.iter().map(|call| Some((call.thread, call.fingerprint.as_deref()?)));
         let mut all = calls.collect::<Option<Vec<_>>>()?;
@@ -164,7 +214,13 @@ fn prints(before: &Process, after: &Process) -> Option<bool> {
         Some(all)
     }
     let (before, after) = (inside(before)?, inside(after)?);
-    if before.is_empty() { None } else { Some(before == after) }
+    let own = |(thread, print): &(i64, &str)| (*thread, print.split('.').next().map(str::to_owned));
+    match (&before, &after) {
+        _ if before.is_empty() => None,
+        (before, after) if before == after => Some(Prints::Same),
+        (before, after) if before.iter().map(own).eq(after.iter().map(own)) => Some(Prints::Messages),
+        _ => Some(Prints::Changed),
+    }
 }
 
 fn same_queues(before: &Process, after: &Process) -> bool {

@@ -46,7 +46,8 @@ pub struct Call {
     #[serde(skip_serializing_if = "Vec::is_empty", deserialize_with = "crate::common::trimmed")]
     pub requests: Vec<CallRequest>,
     /// Differs where the application has moved on between two looks at the same thread: what the caller's registers, its
-    /// stack and the program's own variables hold, as one word; null where it could not be taken.
+    /// stack and the program's own variables hold, as one word, and after a dot what the memory holds through which messages
+    /// come; null where it could not be taken.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,
 }

@@ -1,8 +1,8 @@
-"""One word for what the application has at one place: the same at two looks where it has not moved on in between.
+"""Two words for what the application has at one place: the same at two looks where it has not moved on in between.
 
-It is made of the caller's registers, its stack from there on, the program's own variables, and the memory through which
-messages come to it. The MPI library's variables, which change while it merely waits, are not in it. It is also
-the same by chance where a program without a counter of its own uses queues without one (``_native.watch`` looks often).
+The first is made of the caller's registers, its stack from there on and the program's own variables, the second of the
+memory through which messages come to it. The MPI library's variables, which change while it merely waits, are in
+neither. They are also the same by chance where a program without a counter of its own uses queues without one (``_native.watch`` looks often).
 """
 
 from __future__ import annotations
@@ -43,58 +43,63 @@ class Place(NamedTuple):
     registers: Tuple[Optional[int], ...]
 
 
+class _Digests(NamedTuple):
+    """Of the program's own variables, and of the memory through which messages come."""
+
+    variables: bytes
+    messages: str
+
+
 class Fingerprints:
     """Those of the threads of one process at one stop, which has the program's variables read once."""
 
     def __init__(self, process: DebuggedProcess) -> None:
         self._process = process
-        self._variables: Optional[bytes] = None
+        self._digests: Optional[_Digests] = None
         self._looked = False
 
     def of(self, place: Place) -> Optional[str]:
-        """The word for a frame, None where what it is made of cannot be read."""
-        variables = self._own_variables()
-        if variables is None or place.end <= place.sp:
+        """The words for a frame, None where what they are made of cannot be read."""
+        digests = self._read_digests()
+        if digests is None or place.end <= place.sp:
             return None
         try:
             stack = self._process.read_memory(place.sp, min(place.end - place.sp, MAX_STACK))
         except DebuggerError:
             return None
-        word = hashlib.blake2b(variables, digest_size=8)
+        word = hashlib.blake2b(digests.variables, digest_size=8)
         word.update(repr(place).encode())
         word.update(stack)
-        return word.hexdigest()
+        return f"{word.hexdigest()}.{digests.messages}"
 
-    def _own_variables(self) -> Optional[bytes]:
-        """A digest of the program's own variables, and of the memory through which messages come."""
+    def _read_digests(self) -> Optional[_Digests]:
         if not self._looked:
             self._looked = True
-            try:
-                self._variables = self._digest()
-            except DebuggerError:
-                self._variables = None
-        return self._variables
+            with contextlib.suppress(DebuggerError):
+                self._digests = self._digest()
+        return self._digests
 
-    def _digest(self) -> Optional[bytes]:
+    def _digest(self) -> Optional[_Digests]:
         headers = self._process.program_headers()
         path = self._path()
         found = _own_variables_of(path) if path is not None else None
         if headers is None or found is None:
             return None
         bias = headers[0] - found[0]
-        digest, left = hashlib.blake2b(), MAX_VARIABLES
+        variables, left = hashlib.blake2b(), MAX_VARIABLES
         for start, length in found[1]:
             if left <= 0:
                 break
             length = min(length, left)
-            digest.update(self._process.read_memory(start + bias, length))
+            variables.update(self._process.read_memory(start + bias, length))
             left -= length
         pid = self._process.pid if getattr(self._process, "local", False) else None
+        messages = hashlib.blake2b(digest_size=8)
         for address, length in [] if pid is None else _native.message_memory(pid):
             with contextlib.suppress(DebuggerError):
                 # What cannot be read at one look cannot be at the other.
-                digest.update(self._process.read_memory(address, length))
-        return digest.digest()
+                messages.update(self._process.read_memory(address, length))
+        return _Digests(variables.digest(), messages.hexdigest())
 
     def _path(self) -> Optional[str]:
         """The executable's file, as this machine names it."""

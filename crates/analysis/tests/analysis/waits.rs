@@ -119,6 +119,32 @@ fn ranks_whose_messages_were_seen_to_move_are_in_no_deadlock() {
     assert_eq!(looked(&pids[..1]), (0, State::Running, vec![Motion::Moved, Motion::Stuck]));
 }
 
+/// What changes nothing but messages may go on for ever.
+#[test]
+fn ranks_that_only_exchange_messages_may_be_in_a_live_lock() {
+    let mut snapshot = job(3);
+    for (rank, from) in [(0, 1), (1, 0)] {
+        call(&mut snapshot, rank, "MPI_Recv", 10);
+        receive(&mut snapshot, rank, Some(from), 17);
+    }
+    call(&mut snapshot, 2, "MPI_Barrier", 20);
+    let pids: Vec<i64> = snapshot.processes.iter().filter_map(|process| process.pid).collect();
+    let told = |earlier: &Snapshot, moving: &[i64]| {
+        let watched = &Watched { moving: moving.iter().copied().collect(), ..Watched::default() };
+        diagnose(&snapshot, Some(Earlier { snapshot: earlier, interval_ms: None, watched })).1.headline
+    };
+    let live_lock =
+        "Perhaps a live lock: ranks 0 and 1 exchange messages (MPI_Recv), and nothing else of the job changed.";
+    assert_eq!(told(&snapshot, &pids[..2]), live_lock);
+    let mut earlier = snapshot.clone();
+    earlier.processes[1].calls[0].function = "MPI_Ssend".into();
+    assert_eq!(told(&earlier, &pids[..2]), live_lock, "elsewhere in the same function");
+    // Who exchanges messages alone does so with somebody who was not seen; one whose variables changed goes on.
+    assert!(!told(&snapshot, &pids[..1]).contains("live lock"));
+    earlier.processes[0].calls[0].fingerprint = Some("other".to_owned());
+    assert!(!told(&earlier, &pids[..2]).contains("live lock"));
+}
+
 /// An MPI that counts nothing, over a network that the kernel does not count: an answer may be on its way at both looks.
 #[test]
 fn ranks_whose_messages_nobody_sees_are_in_no_certain_deadlock() {

@@ -1,7 +1,7 @@
-//! One word for what the application has at one place: the same at two looks where it has not moved on in between.
+//! Two words for what the application has at one place: the same at two looks where it has not moved on in between.
 //!
-//! It is made of the caller's registers, its stack from there on, the program's own variables, and the memory through which
-//! messages come to it. The MPI library's variables, which change while it merely waits, are not in it.
+//! The first is made of the caller's registers, its stack from there on and the program's own variables, the second of the memory
+//! through which messages come to it. The MPI library's variables, which change while it merely waits, are in neither.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -32,11 +32,11 @@ static KNOWN: Mutex<BTreeMap<Identity, Option<Arc<OwnVariables>>>> = Mutex::new(
 /// Those of the threads of one process, which has the program's variables read once.
 #[derive(Debug, Default)]
 pub(crate) struct Fingerprints {
-    variables: OnceCell<Option<u64>>,
+    digests: OnceCell<Option<Digests>>,
 }
 
 impl Fingerprints {
-    /// The word for a frame that is shown, `None` where what it is made of cannot be read. The stack ends with that of the frame
+    /// The words for a frame that is shown, `None` where what they are made of cannot be read. The stack ends with that of the frame
     /// `outermost`.
     pub(crate) fn of<P: Process>(
         &self,
@@ -45,7 +45,7 @@ impl Fingerprints {
         at: usize,
         outermost: usize,
     ) -> Option<String> {
-        let variables = (*self.variables.get_or_init(|| digest(shared)))?;
+        let digests = (*self.digests.get_or_init(|| digests(shared)))?;
         let shown = walked.shown.get(at)?;
         // A frame that is made up has the registers of the one that called it.
         let (first, last) = (shown.at, walked.shown.get(outermost.max(at))?.at);
@@ -56,13 +56,19 @@ impl Fingerprints {
         let stack = shared.memory.read_bytes(TargetAddr::new(sp), usize::try_from(length).ok()?).ok()?;
         let mut word = DefaultHasher::new();
         let kept = frame.registers.machine().kept().iter().map(|number| frame.registers.get(*number));
-        (variables, walked.pc(shown)?, sp, end, kept.collect::<Vec<_>>(), stack).hash(&mut word);
-        Some(format!("{:016x}", word.finish()))
+        (digests.variables, walked.pc(shown)?, sp, end, kept.collect::<Vec<_>>(), stack).hash(&mut word);
+        Some(format!("{:016x}.{:016x}", word.finish(), digests.messages))
     }
 }
 
-/// A digest of the program's own variables, and of the memory through which messages come.
-fn digest<P: Process>(shared: &Shared<P>) -> Option<u64> {
+/// Digests of the program's own variables, and of the memory through which messages come.
+#[derive(Debug, Clone, Copy)]
+struct Digests {
+    variables: u64,
+    messages: u64,
+}
+
+fn digests<P: Process>(shared: &Shared<P>) -> Option<Digests> {
     let process = shared.memory.inner();
     let program = shared.images.program()?;
     let file = shared.images.loaded(program.start)?;
@@ -79,11 +85,12 @@ fn digest<P: Process>(shared: &Shared<P>) -> Option<u64> {
         shared.memory.read_bytes(address, usize::try_from(length).ok()?).ok()?.hash(&mut word);
         left -= length;
     }
+    let mut messages = DefaultHasher::new();
     for piece in process.here().map(|pid| message_memory(pid, &process.mappings())).unwrap_or_default() {
         // What cannot be read at one look cannot be at the other.
-        shared.messages.digest(&piece, process).hash(&mut word);
+        shared.messages.digest(&piece, process).hash(&mut messages);
     }
-    Some(word.finish())
+    Some(Digests { variables: word.finish(), messages: messages.finish() })
 }
 
 fn variables_of(path: &Path) -> Option<Arc<OwnVariables>> {

@@ -10,11 +10,12 @@ use hashbrown::HashMap;
 use super::Context;
 use super::deadlock::capital;
 use crate::job::ProcIndex;
+use crate::movement::Compared;
 use crate::stuck::Seen;
 use crate::waits::{Free, Need, ProcState};
 use crate::words;
 use groups::{Group, groups};
-use model::{Finding, FindingKind, Motion, OddReason, RankMovement};
+use model::{Finding, FindingKind, Motion, OddReason};
 use spots::{Manner, Spot, Spots, Step};
 
 /// A crowd has so many members at least.
@@ -25,7 +26,7 @@ const SHOWN: usize = 4;
 
 /// Adds the odd ranks, likeliest first, to what else is told: before it where most queues are not known, for then what follows
 /// from these says little, else behind it.
-pub fn add(context: &Context<'_>, movement: &[(RankMovement, Seen)], findings: &mut Vec<Finding>) {
+pub fn add(context: &Context<'_>, movement: &[Compared], findings: &mut Vec<Finding>) {
     let count = context.job.procs.len();
     // That most are at something that waits for nobody is no cause: they ask again and again.
     let waits = |finding: &&Finding| finding.certain && finding.kind.is_wait();
@@ -44,7 +45,7 @@ pub fn add(context: &Context<'_>, movement: &[(RankMovement, Seen)], findings: &
     findings.splice(place..place, odd);
 }
 
-fn find(context: &Context<'_>, movement: &[(RankMovement, Seen)]) -> Vec<Finding> {
+fn find(context: &Context<'_>, movement: &[Compared]) -> Vec<Finding> {
     let spots = Spots::new(context);
     let placed: Vec<ProcIndex> =
         (0..spots.of.len()).map(ProcIndex).filter(|proc| spots.spot(*proc).is_some()).collect();
@@ -209,10 +210,10 @@ struct Moved {
 }
 
 impl Moved {
-    fn new(movement: &[(RankMovement, Seen)]) -> Self {
+    fn new(movement: &[Compared]) -> Self {
         let mut found = Self { moved: Vec::new(), still: 0 };
-        for (at, (movement, _)) in movement.iter().enumerate() {
-            match movement.state {
+        for (at, one) in movement.iter().enumerate() {
+            match one.movement.state {
                 Motion::Moved | Motion::Slow => found.moved.push(ProcIndex(at)),
                 Motion::Stuck | Motion::Spinning => found.still += 1,
                 Motion::Unknown => {}
