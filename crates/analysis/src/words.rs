@@ -6,6 +6,9 @@ use model::{Communicator, Operation};
 /// How many ranks of a list are written out.
 const SHOWN: usize = 12;
 
+/// A communicator of no more members is known by these.
+const MEMBERS: usize = 8;
+
 /// `rank 3`, or what else a process is known by.
 pub fn proc(job: &Job<'_>, id: ProcIndex) -> String {
     let process = job.procs.get(id.0).and_then(|proc| proc.process);
@@ -69,9 +72,44 @@ pub fn list(parts: &[String], last: &str) -> String {
     }
 }
 
-/// A communicator by its name: what the application named it in quotes, else as the library calls it.
-pub fn communicator(communicator: &Communicator) -> String {
-    named(&communicator.name)
+/// A communicator by the name that the application or the standard gave it, else by its members.
+pub fn communicator(found: &Communicator) -> String {
+    shared_by("communicator", found)
+}
+
+/// The same of what a function is about: the communicators of files and windows are the library's own.
+pub fn object(function: &str, found: &Communicator) -> String {
+    let is_made_of_one = ["MPI_File_open", "MPI_Win_allocate", "MPI_Win_create"];
+    let noun = match function {
+        _ if is_made_of_one.iter().any(|name| function.starts_with(name)) => "communicator",
+        _ if function.starts_with("MPI_File_") => "file",
+        _ if function.starts_with("MPI_Win_") => "window",
+        _ => "communicator",
+    };
+    shared_by(noun, found)
+}
+
+fn shared_by(noun: &str, found: &Communicator) -> String {
+    if found.name.starts_with("MPI_COMM_") || !found.name.is_empty() && found.name_set != Some(false) {
+        return named(&found.name);
+    }
+    let (own, remote) = (found.group.as_deref(), found.remote_group.as_deref());
+    let own = members(own.unwrap_or_default()).or_else(|| found.size.map(|size| format!("{size} ranks")));
+    match (own, remote.map(members)) {
+        (Some(own), None) => format!("a {noun} of {own}"),
+        (Some(own), Some(Some(remote))) => format!("an intercommunicator of {own} with {remote}"),
+        _ if found.name.is_empty() => format!("a {noun} without a name"),
+        _ => named(&found.name),
+    }
+}
+
+/// Members that are few are named.
+fn members(group: &[Option<i64>]) -> Option<String> {
+    match group.iter().copied().collect::<Option<Vec<i64>>>() {
+        _ if group.is_empty() => None,
+        Some(known) if known.len() <= MEMBERS => Some(ranks(known)),
+        _ => Some(format!("{} ranks", group.len())),
+    }
 }
 
 /// The same of a name.
@@ -105,6 +143,29 @@ pub fn counted(number: usize, one: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn communicators_that_nobody_has_named_are_known_by_their_members() {
+        let known = |ranks: &[i64]| Some(ranks.iter().copied().map(Some).collect::<Vec<_>>().into());
+        let automatic = |group: &[i64]| Communicator {
+            name: "MPI COMMUNICATOR 3 DUP FROM 0".into(),
+            name_set: Some(false),
+            group: known(group),
+            ..Communicator::default()
+        };
+        let pair = automatic(&[0, 3]);
+        assert_eq!(communicator(&pair), "a communicator of ranks 0 and 3");
+        assert_eq!(object("MPI_File_close", &pair), "a file of ranks 0 and 3");
+        assert_eq!(object("MPI_Win_fence", &pair), "a window of ranks 0 and 3");
+        assert_eq!(object("MPI_Win_create_dynamic", &pair), "a communicator of ranks 0 and 3");
+        let inter = Communicator { name: "".into(), remote_group: known(&[1, 2]), ..automatic(&[0]) };
+        assert_eq!(communicator(&inter), "an intercommunicator of rank 0 with ranks 1 and 2");
+        let many: Vec<i64> = (0..512).collect();
+        assert_eq!(communicator(&automatic(&many)), "a communicator of 512 ranks");
+        assert_eq!(communicator(&Communicator { name_set: Some(true), ..pair }), "\"MPI COMMUNICATOR 3 DUP FROM 0\"");
+        let nothing = Communicator { name: "".into(), group: None, ..automatic(&[]) };
+        assert_eq!(communicator(&nothing), "a communicator without a name");
+    }
 
     #[test]
     fn lists_of_ranks() {

@@ -4,7 +4,7 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::Context;
-use super::collectives::{Group, is_are, on};
+use super::collectives::{Group, about, is_are, on};
 use super::non_blocking::{Pending, have};
 use crate::advice::{self, Change};
 use crate::graph;
@@ -174,31 +174,47 @@ fn non_blocking<'g>(context: &Context<'_>, index: usize, one: &'g Pending<'g>) -
     })
 }
 
-/// Ranks in the same function on communicators of the same name are told together.
+/// One communicator, or several that are called the same, and a function in which ranks stand there.
+struct Told<'c> {
+    blocking: bool,
+    function: &'c str,
+    on: String,
+    communicator: CommunicatorId,
+    procs: Vec<ProcIndex>,
+}
+
+/// Ranks in the same function on communicators that are called the same are told together, but not where these have the same
+/// members: it is what they are confused with.
 fn told(context: &Context<'_>, circle: &[&Place<'_>]) -> String {
-    let mut places: Vec<(bool, &str, String, Vec<ProcIndex>)> = Vec::new();
+    let mut places: Vec<Told<'_>> = Vec::new();
+    let members = |id: CommunicatorId| context.job.communicators.get(id.0).and_then(|shared| shared.groups.as_deref());
     for place in circle {
-        let key = (
-            place.is_blocking(),
-            place.function.unwrap_or("a non-blocking collective"),
-            on(context, place.communicator),
-        );
-        let alike = places.iter_mut().find(|(blocking, function, name, _)| {
-            (*blocking, *function, name.as_str()) == (key.0, key.1, key.2.as_str())
+        let function = place.function.unwrap_or("a non-blocking collective");
+        let mut on = about(context, place.communicator, place.function.unwrap_or_default());
+        let is_other = |known: &Told<'_>| {
+            known.communicator != place.communicator && members(known.communicator) == members(place.communicator)
+        };
+        let alike = places.iter_mut().find(|known| {
+            (known.blocking, known.function, &known.on) == (place.is_blocking(), function, &on) && !is_other(known)
         });
-        match alike {
-            Some((.., procs)) => procs.extend(place.stuck),
-            None => places.push((key.0, key.1, key.2, place.stuck.to_vec())),
+        if let Some(alike) = alike {
+            alike.procs.extend(place.stuck);
+            continue;
         }
+        if places.iter().any(|known| known.on == on && is_other(known)) {
+            on = on.strip_prefix("a ").map_or_else(|| format!("another {on}"), |what| format!("another {what}"));
+        }
+        let (blocking, communicator, procs) = (place.is_blocking(), place.communicator, place.stuck.to_vec());
+        places.push(Told { blocking, function, on, communicator, procs });
     }
     let more = places.len().saturating_sub(NAMED);
-    let named = places.iter_mut().take(NAMED).map(|(blocking, function, name, procs)| {
+    let named = places.iter_mut().take(NAMED).map(|Told { blocking, function, on, procs, .. }| {
         procs.sort_unstable();
         procs.dedup();
         let (who, number) = (words::procs(context.job, procs), procs.len());
         match blocking {
-            true => format!("{who} {} in {function} on {name}", is_are(number)),
-            false => format!("{who} {} for {function} on {name}", words::wait(number)),
+            true => format!("{who} {} in {function} on {on}", is_are(number)),
+            false => format!("{who} {} for {function} on {on}", words::wait(number)),
         }
     });
     let mut sentences: Vec<String> = named.collect();

@@ -100,13 +100,19 @@ pub fn find(context: &Context<'_>, groups: &Groups<'_>, pending: &[Pending<'_>],
 
 /// ` on "halo"`, after the function of a collective; empty of one that is about the whole job.
 pub(super) fn place(context: &Context<'_>, collective: &Collective) -> String {
-    collective.communicator.map_or_else(String::new, |id| format!(" on {}", on(context, id)))
+    let on = |id| format!(" on {}", about(context, id, &collective.function));
+    collective.communicator.map_or_else(String::new, on)
 }
 
-/// A communicator by its name.
+/// A communicator in words.
 pub fn on(context: &Context<'_>, id: CommunicatorId) -> String {
+    about(context, id, "")
+}
+
+/// What a function on a communicator is about, in words: its file or window, or the communicator itself.
+pub fn about(context: &Context<'_>, id: CommunicatorId, function: &str) -> String {
     let view = context.job.communicators.get(id.0).and_then(|shared| shared.views.first());
-    view.map_or_else(|| "a communicator".to_owned(), |view| words::communicator(view.communicator))
+    view.map_or_else(|| "a communicator".to_owned(), |view| words::object(function, view.communicator))
 }
 
 pub(super) fn is_are(number: usize) -> &'static str {
@@ -161,7 +167,11 @@ fn different(
     }
     Some(Finding {
         kind: FindingKind::CollectiveMismatch,
-        summary: format!("on {} {}", on(context, communicator), words::list(&told, "and")),
+        summary: format!(
+            "on {} {}",
+            about(context, communicator, &groups[0].collective.function),
+            words::list(&told, "and")
+        ),
         ranks,
         calls: groups.iter().flat_map(|group| context.calls(&group.stuck)).collect(),
         certain,
@@ -297,7 +307,7 @@ fn missing(
         "{} {} not in {function} on {}, where {} {verb}",
         words::procs(job, &missing),
         is_are(missing.len()),
-        on(context, communicator),
+        about(context, communicator, function),
         words::procs(job, &group.stuck),
     );
     let mut evidence = whereabouts(context, &missing, &mut summary);
@@ -355,11 +365,13 @@ pub fn whereabouts(context: &Context<'_>, missing: &[ProcIndex], summary: &mut S
             (None, Some(thread)) => format!("is in {}", thread.call.c_name()),
             (None, None) => continue,
         };
-        if missing.len() == 1 {
-            summary.push_str(&format!(": it {place}"));
-        }
         let waits_for = thread.and_then(|thread| context.waits.words(job, *proc, thread));
         let waits_for = waits_for.map_or_else(String::new, |words| format!(" and waits for {words}"));
+        if missing.len() == 1 {
+            // What a member of another collective waits for is told of that one.
+            let of_messages = thread.is_some_and(|thread| thread.collective.is_none());
+            summary.push_str(&format!(": it {place}{}", if of_messages { waits_for.as_str() } else { "" }));
+        }
         told.push(format!("{} {place}{waits_for}.", super::deadlock::capital(&words::proc(job, *proc))));
     }
     told

@@ -190,10 +190,14 @@ pub fn by_itself(context: &Context<'_>, proc: ProcIndex) -> Option<Finding> {
     Some(finding)
 }
 
-/// What a thread of the application waits for that another one of its process has, which is in MPI.
+/// The lock for which a thread of the application waits, and that another one of its process has, which is in MPI. That a thread
+/// waits for the end of another one is no cause of anything.
 pub fn of_own_thread<'a>(process: &Process, thread: &'a Outside) -> Option<&'a Awaited> {
     // What a library's own threads wait for is no part of what the application does.
     let found = waits::awaited(thread).filter(|_| waits::whose(thread) == Whose::Application)?;
+    if found.kind == AwaitedKind::Thread {
+        return None;
+    }
     let owner = found.owners.first()?.thread?;
     process.calls.iter().take(THREADS).any(|call| call.thread == owner).then_some(found)
 }
@@ -205,12 +209,9 @@ pub fn inside(context: &Context<'_>, proc: ProcIndex) -> Option<String> {
         let found = of_own_thread(process, thread)?;
         let owner = found.owners.first()?.thread?;
         let call = process.calls.iter().find(|call| call.thread == owner)?;
-        let what = match found.kind {
-            AwaitedKind::Thread => format!("for thread {owner} to end, which is"),
-            kind => format!("for {}, which thread {owner} holds", lock(kind)),
-        };
         let (rank, number, function) = (words::proc(context.job, proc), thread.thread, call.c_name());
-        Some(format!("thread {number} of {rank} waits {what} in {function}"))
+        let lock = lock(found.kind);
+        Some(format!("thread {number} of {rank} waits for {lock}, which thread {owner} holds in {function}"))
     })
 }
 

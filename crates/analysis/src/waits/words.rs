@@ -2,7 +2,7 @@
 
 use super::posted::{Op, Posted};
 use super::{CollectiveId, Need, Thread, Waits};
-use crate::job::{Job, ProcIndex};
+use crate::job::{Job, ProcIndex, View};
 use crate::words;
 use functions::WaitKind;
 use model::Remark;
@@ -55,7 +55,8 @@ impl Waits<'_> {
         }
         let missing = words::procs(job, &collective.missing);
         let place = collective.communicator.and_then(|id| job.communicators.get(id.0)?.views.first());
-        let on = place.map_or_else(String::new, |view| format!(" on {}", words::communicator(view.communicator)));
+        let object = |view: &View<'_>| format!(" on {}", words::object(&collective.function, view.communicator));
+        let on = place.map_or_else(String::new, object);
         let name = collective.group.as_ref().map_or_else(String::new, |group| format!(" with {}", group.name));
         Some(format!("{missing} to enter {}{on}{name}", collective.function))
     }

@@ -273,7 +273,7 @@ fn messages_that_pile_up() {
     assert_eq!(
         told(&findings(&snapshot, &[], &[])),
         "UnexpectedFlood [0, 1] certain: 1500 messages of 150000 bytes pile up at rank 0, \
-         most from rank 1 with tag 3 on \"MPI_COMM_WORLD\"\n"
+         most from rank 1 with tag 3 on MPI_COMM_WORLD\n"
     );
     snapshot.processes[0].communicators[0].unexpected_messages.operations.truncate(200);
     assert_eq!(told(&findings(&snapshot, &[], &[])), "");

@@ -8,6 +8,7 @@ use crate::advice::{self, Change};
 use crate::blame::Blame;
 use crate::job::ProcIndex;
 use crate::matching::{Entry, name};
+use crate::words;
 use model::{Finding, FindingKind, OperationStatus, QueueKind};
 
 /// So many messages at one rank are a flood: an eager message takes a fragment of 4 KiB or more of the library's memory, so
@@ -67,11 +68,7 @@ fn flood(context: &Context<'_, '_>, proc: ProcIndex) -> Option<Finding> {
     let own = name(context.job, proc);
     let from = peer.map_or_else(|| "an unknown rank".to_owned(), |peer| name(context.job, peer));
     let communicator = context.job.snapshot.processes.get(proc.0).and_then(|process| process.communicators.get(comm));
-    let on = match communicator.map(|communicator| communicator.name.as_str()) {
-        None => String::new(),
-        Some("") => " on a communicator without a name".to_owned(),
-        Some(name) => format!(" on \"{name}\""),
-    };
+    let on = communicator.map_or_else(String::new, |found| format!(" on {}", words::communicator(found)));
     let tag = tag.map_or_else(|| "a tag that is not known".to_owned(), |tag| format!("tag {tag}"));
     let evidence = vec![
         format!("{} of {of_bytes} bytes come from {from} with {tag}{on}", counted(most, "message")),

@@ -1,9 +1,12 @@
-//! Probes that no queue has: MPICH polls for a message and posts nothing, so only the call's arguments tell what it looks for.
+//! Probes that no queue has: MPICH polls for a message and posts nothing, as loops around MPI_Iprobe do, so only the call's
+//! arguments tell what is looked for.
 
 use super::Context;
 use crate::job::ProcIndex;
 use crate::matching::{Entry, Outcome, Place, peer};
 use model::{Call, Operation, Process, QueueKind};
+
+const PROBES: [&str; 4] = ["MPI_Probe", "MPI_Mprobe", "MPI_Iprobe", "MPI_Improbe"];
 
 /// A probe as the receive that Open MPI would show.
 pub(super) struct Probe {
@@ -22,7 +25,7 @@ pub(super) fn all(context: &Context<'_, '_>) -> Vec<Probe> {
         let Some(stuck) = context.is_out(ProcIndex(index)).filter(|_| !process.calls.is_empty()) else { continue };
         for call in &process.calls {
             let c_name = call.c_name();
-            if !matches!(&*c_name, "MPI_Probe" | "MPI_Mprobe") || has_posted(process, &c_name) {
+            if !PROBES.contains(&&*c_name) || has_posted(process, &c_name) {
                 continue;
             }
             let place = call.communicator.and_then(|id| context.job.by_unique_id(index, id)).map(|(_, place)| place);

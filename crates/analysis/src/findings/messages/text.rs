@@ -18,8 +18,8 @@ const MAX_CALLS: usize = 16;
 /// `"halo"`, `MPI_COMM_WORLD`.
 pub(super) fn communicator(context: &Context<'_, '_>, entry: &Entry<'_>) -> String {
     let view = context.job.communicators.get(entry.communicator.0);
-    let own = view.and_then(|shared| shared.view(entry.place.proc)).map(|view| view.communicator.name.as_str());
-    words::named(own.or(view.map(|shared| shared.name)).unwrap_or_default())
+    let own = view.and_then(|shared| shared.view(entry.place.proc).or(shared.views.first()));
+    own.map_or_else(|| "a communicator".to_owned(), |view| words::communicator(view.communicator))
 }
 
 /// `tag 17`, `any tag`.
