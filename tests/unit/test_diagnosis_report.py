@@ -171,6 +171,13 @@ def test_a_line_of_several_ranks_has_the_arguments_of_all() -> None:
     assert "ranks 0-2  MPI_Gather(root 0/1/2, comm MPI_COMM_WORLD)" in text(0, 1, 2)
     assert "ranks 0-3  MPI_Gather(root ..., comm MPI_COMM_WORLD)" in text(0, 1, 2, 3)
     assert "ranks 0,1  MPI_Gather(root ?, comm MPI_COMM_WORLD)" in text(0, None)
+    # A communicator that the library tells, not the arguments, is that of one rank alone.
+    unknown = [{"name": "comm", "value": None}]
+    one, other = (
+        call(rank, None, 42, "MPI_Barrier", arguments=unknown, communicator=rank if known else None)
+        for rank, known in ((0, True), (1, False))
+    )
+    assert "ranks 0,1  MPI_Barrier(comm ?)" in shown(diagnosed(finding(calls=[one, other]), processes=2))
 
 
 def test_ranks_whose_requests_other_calls_started_are_lines_of_their_own() -> None:

@@ -2,7 +2,8 @@
 
 The first is made of the caller's registers, its stack from there on and the program's own variables, the second of the
 memory through which messages come to it. The MPI library's variables, which change while it merely waits, are in
-neither. They are also the same by chance where a program without a counter of its own uses queues without one (``_native.watch`` looks often).
+neither. They are also the same by chance where a program without a counter of its own uses queues without one
+(``_native.watch`` looks often).
 """
 
 from __future__ import annotations

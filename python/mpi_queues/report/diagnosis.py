@@ -10,7 +10,7 @@ from .diagnosis_options import FURTHER, ROWS, Options, Write, cut, ranks_named, 
 from .diagnosis_places import process_of, write_others, write_waiting
 from .diagnosis_rows import Row, write_rows
 from .exceptions import write_exceptions
-from .places import call_text, told_value, where
+from .places import call_text, told_of, where
 from .started import started, started_lines, starting_places
 from .words import clean, counted, wrapped
 
@@ -98,7 +98,7 @@ def _write_finding(
     new = [call for call in calls if options.verbose or (_key(call)[:1] + _key(call)[2:5]) not in shown]
     shown.update(_key(call)[:1] + _key(call)[2:5] for call in calls)
     limit = options.of(ROWS) if number == 0 or options.verbose else 3
-    rows = _grouped(new, by_place=finding.kind in _IN_COLLECTIVES and not options.verbose)
+    rows = _grouped(new, snapshot, by_place=finding.kind in _IN_COLLECTIVES and not options.verbose)
     write_rows([_row(call, who, snapshot, options) for call, who in rows[:limit]], write, options)
     _write_elided(finding, calls, rows[limit:], write, options)
     for line in started_lines(finding.started_by, calls, full=options.verbose):
@@ -127,7 +127,9 @@ def _key(call: Mapping[str, Any]) -> Tuple[Any, ...]:
     return tuple(call.get(name) for name in ("rank", "waits_for", "function", "file", "line", "caller"))
 
 
-def _grouped(calls: Iterable[Mapping[str, Any]], *, by_place: bool) -> List[Tuple[Mapping[str, Any], List[int]]]:
+def _grouped(
+    calls: Iterable[Mapping[str, Any]], snapshot: Snapshot, *, by_place: bool
+) -> List[Tuple[Mapping[str, Any], List[int]]]:
     """Calls at the same place that wait for the same, and for requests that the same calls started, once, with their
     ranks; in the order in which they come.
 
@@ -139,7 +141,8 @@ def _grouped(calls: Iterable[Mapping[str, Any]], *, by_place: bool) -> List[Tupl
         place = (*_key(call)[2 if by_place else 1 :], *starting_places(call))
         found.setdefault((len(found),) if call.get("rank") is None else place, []).append(call)
     return [
-        (_as_one(alike), [call["rank"] for call in alike if call.get("rank") is not None]) for alike in found.values()
+        (_as_one(alike, snapshot), [call["rank"] for call in alike if call.get("rank") is not None])
+        for alike in found.values()
     ]
 
 
@@ -147,22 +150,26 @@ def _grouped(calls: Iterable[Mapping[str, Any]], *, by_place: bool) -> List[Tupl
 _MOST_VALUES = 3
 
 
-def _as_one(calls: Sequence[Mapping[str, Any]]) -> Mapping[str, Any]:
+def _as_one(calls: Sequence[Mapping[str, Any]], snapshot: Snapshot) -> Mapping[str, Any]:
     """Calls that are told in one line: what all of them wait for, and the values of their arguments."""
     first = calls[0]
     alike = all(call.get("waits_for") == first.get("waits_for") for call in calls)
-    given = [_arguments(call) for call in calls]
+    given = [_arguments(call, snapshot) for call in calls]
     arguments = []
     for name in given[0]:
         values = list(dict.fromkeys(one.get(name) for one in given))
         known = [str(value) for value in values if value is not None]
         told = "..." if len(values) > _MOST_VALUES else "/".join(known) if len(known) == len(values) else None
         arguments.append({"name": name, "meaning": told})
-    return {**first, "waits_for": first.get("waits_for") if alike else None, "arguments": arguments}
+    # What is not one value of all is none of the first one's communicator either.
+    communicator = first.get("communicator") if len(calls) == 1 else None
+    waits_for = first.get("waits_for") if alike else None
+    return {**first, "waits_for": waits_for, "arguments": arguments, "communicator": communicator}
 
 
-def _arguments(call: Mapping[str, Any]) -> Dict[str, Any]:
-    return {one.get("name"): told_value(one) for one in call.get("arguments") or []}
+def _arguments(call: Mapping[str, Any], snapshot: Snapshot) -> Dict[str, Any]:
+    process = process_of(snapshot, call.get("rank"))
+    return {one.get("name"): told_of(one, call, process) for one in call.get("arguments") or []}
 
 
 def _row(call: Mapping[str, Any], who: Sequence[int], snapshot: Snapshot, options: Options) -> Row:

@@ -37,13 +37,19 @@ def call_text(call: Mapping[str, Any], process: Optional[Process] = None) -> str
     for argument in call.get("arguments") or []:
         name = str(argument.get("name") or "")
         if name in _TELLING:
-            value = told_value(argument)
-            if value is None and name == "comm" and process is not None:
-                # What the library has posted tells it, where the arguments do not.
-                value = communicator_name(communicator_names(process), argument, call) or None
+            value = told_of(argument, call, process)
             parts.append(f"{name} {'?' if value is None else value}")
     function = str(call.get("function") or "")
     return clean(f"{function}({', '.join(parts)})" if parts else function)
+
+
+def told_of(argument: Mapping[str, Any], call: Mapping[str, Any], process: Optional[Process]) -> Any:
+    """What an argument of a call is called, or else its value; None where neither is known."""
+    value = told_value(argument)
+    if value is None and argument.get("name") == "comm" and process is not None:
+        # What the library has posted tells it, where the arguments do not.
+        return communicator_name(communicator_names(process), argument, call) or None
+    return value
 
 
 def told_value(argument: Mapping[str, Any]) -> Any:
