@@ -87,6 +87,8 @@ pub enum Change {
     Unhandled,
     /// An exception in whose handler a Python program came to its end.
     Handled,
+    /// The message for which a rank waits before it enters a collective.
+    Before,
     /// A rank that has ended, nobody knows how.
     Gone,
     /// The end of a program by itself.
@@ -185,6 +187,11 @@ fn words(change: Change, finding: &Finding) -> String {
         Change::Handled => {
             return with(
                 "Let the handler of the exception do what the others wait for, or end all ranks (comm.Abort())",
+            );
+        }
+        Change::Before => {
+            return with(
+                "Let the message be sent and received before the others enter the collective, or take the call out that waits for it",
             );
         }
         Change::Gone => {

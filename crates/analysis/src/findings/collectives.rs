@@ -335,8 +335,14 @@ fn missing(
         blamed: context.blamed(&concerned),
         ..Finding::default()
     };
+    let for_message = |proc: &ProcIndex| {
+        let first = context.threads(*proc).first();
+        first.is_some_and(|one| one.collective.is_none() && one.operations.iter().any(|op| !op.operation.internal))
+    };
     if ended {
         advice::give(&mut finding, Change::Gone);
+    } else if missing.iter().all(for_message) {
+        advice::give(&mut finding, Change::Before);
     }
     Some(finding)
 }

@@ -13,6 +13,7 @@ pub mod misfits;
 pub mod non_blocking;
 pub mod numbered;
 pub mod odd_rank;
+mod other_tag;
 pub mod parted;
 pub mod partners;
 pub mod planned;

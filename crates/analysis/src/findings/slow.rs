@@ -7,6 +7,7 @@ use super::Context;
 use super::deadlock::capital;
 use super::exceptions;
 use super::held;
+use super::other_tag;
 use crate::advice::{self, Change, Outside as Doing};
 use crate::graph::NodeId;
 use crate::job::ProcIndex;
@@ -353,6 +354,9 @@ fn finding(context: &Context<'_>, place: &Place, procs: &[ProcIndex], waiting: &
         let (it, does, them) = (verb("it", "they"), verb("does", "do"), verb("it", "them"));
         let (messages, wait) = (words::counted(letters, "message"), words::wait(letters));
         summary.push_str(&format!(" ({it} {does} not take part in MPI: {messages} {wait} for {them})"));
+    }
+    if let Some(other) = other_tag::clause(context, procs).filter(|_| place.is_outside()) {
+        summary.push_str(&format!("; {other}"));
     }
     let mut evidence = Vec::new();
     for proc in waiting.iter().take(3) {

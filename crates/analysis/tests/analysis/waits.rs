@@ -119,6 +119,27 @@ fn ranks_whose_messages_were_seen_to_move_are_in_no_deadlock() {
     assert_eq!(looked(&pids[..1]), (0, State::Running, vec![Motion::Moved, Motion::Stuck]));
 }
 
+/// Whether a rank outside MPI ever waits for what it has posted nobody knows, but a message of another tag is worth a word.
+#[test]
+fn what_a_rank_outside_mpi_has_posted_is_told_beside_a_message_of_another_tag() {
+    let told = |tag: i64| {
+        let mut snapshot = job(2);
+        outside(&mut snapshot, 0, "compute");
+        receive(&mut snapshot, 0, Some(1), 10);
+        call(&mut snapshot, 1, "MPI_Ssend", 20);
+        send(&mut snapshot, 1, 0, tag, false);
+        let (findings, verdict) = diagnose(&snapshot, None);
+        assert_eq!(verdict.state, State::Waiting, "{findings:?}");
+        verdict.headline
+    };
+    let headline = told(11);
+    assert!(
+        headline.ends_with("; rank 0 has posted a receive of tag 10 from rank 1, which has sent tag 11."),
+        "{headline}"
+    );
+    assert!(!told(10).contains("has posted"));
+}
+
 /// What changes nothing but messages may go on for ever.
 #[test]
 fn ranks_that_only_exchange_messages_may_be_in_a_live_lock() {
