@@ -25,7 +25,11 @@ impl Debugger {
             ..Facts::default()
         };
         match self.with(stacks) {
-            Ok((stacks, every)) => {
+            Ok((mut stacks, every, pointers)) => {
+                let is_local = |object: &Bound<'_, PyAny>| object.getattr("local")?.extract::<bool>();
+                if let (Some(pid), Ok(true)) = (facts.pid, self.with(is_local)) {
+                    add_awaited(pid, &mut stacks, &pointers);
+                }
                 facts.all_threads = every && stacks.iter().all(|stack| stack.complete);
                 facts.stacks = stacks;
             }
@@ -66,8 +70,31 @@ impl Debugger {
     }
 }
 
-fn stacks(object: &Bound<'_, PyAny>) -> PyResult<(Vec<Stack>, bool)> {
-    let mut stacks = Vec::new();
+/// What each thread waits for outside MPI, by the kernel and the process's own memory, as natively.
+fn add_awaited(pid: i64, stacks: &mut [Stack], pointers: &[Option<u64>]) {
+    let Ok(pid) = u32::try_from(pid) else { return };
+    let halted = stacks.iter().zip(pointers).map(|(stack, pointer)| native::Halted {
+        id: stack.kernel_thread.and_then(|id| u32::try_from(id).ok()).unwrap_or_default(),
+        thread_pointer: *pointer,
+        call: stack.system_call.as_ref(),
+        frames: &stack.frames,
+    });
+    let found = native::awaited_by(pid, &halted.collect::<Vec<_>>());
+    let numbers: Vec<i64> = stacks.iter().map(|stack| stack.thread).collect();
+    for (stack, awaited) in stacks.iter_mut().zip(found) {
+        let (Some(call), Some(mut awaited)) = (&mut stack.system_call, awaited) else { continue };
+        for owner in &mut awaited.owners {
+            // The debugger has its own numbers of threads.
+            let place = owner.thread.and_then(|number| usize::try_from(number - 1).ok());
+            owner.thread = place.and_then(|place| numbers.get(place)).copied();
+        }
+        call.waits_for = Some(Box::new(awaited));
+    }
+}
+
+/// The stacks, whether they are all, and where each thread's own memory begins.
+fn stacks(object: &Bound<'_, PyAny>) -> PyResult<(Vec<Stack>, bool, Vec<Option<u64>>)> {
+    let (mut stacks, mut pointers) = (Vec::new(), Vec::new());
     for stack in object.call_method0("stacks")?.try_iter()? {
         let stack = stack?;
         let mut frames = Vec::new();
@@ -83,6 +110,7 @@ fn stacks(object: &Bound<'_, PyAny>) -> PyResult<(Vec<Stack>, bool)> {
                 ..Frame::default()
             });
         }
+        pointers.push(optional(&stack, "thread_pointer")?);
         stacks.push(Stack {
             thread: stack.get_item("thread")?.extract()?,
             complete: stack.get_item("complete")?.extract()?,
@@ -98,7 +126,7 @@ fn stacks(object: &Bound<'_, PyAny>) -> PyResult<(Vec<Stack>, bool)> {
         });
     }
     let every = object.getattr("stacks_complete").and_then(|value| value.extract()).unwrap_or(false);
-    Ok((stacks, every))
+    Ok((stacks, every, pointers))
 }
 
 /// What a thread does in the kernel, where that is known.

@@ -193,6 +193,14 @@ def test_the_bug_is_found_in_lldb_and_in_a_recording(name: str, mpi: str, prefli
     assert program.at_one_look().missing(said) == [], _shown(said)
 
 
+@pytest.mark.parametrize(("name", "via"), [("file_lock.c", "gdb"), ("mutexes_in_two_orders.c", "lldb")])
+@pytest.mark.usual("*")
+def test_who_has_what_a_rank_waits_for_is_told_in_debuggers(name: str, via: str, preflight: None) -> None:
+    program = _load(PROGRAMS / "bugs" / name, "openmpi")
+    with program.start(_build("openmpi")) as job:
+        _assert_found(program, "--job", str(job.launcher_pid), "--via", via)
+
+
 @pytest.mark.parametrize("mpi", MPIS)
 @pytest.mark.parametrize(
     ("name", "via"), [("head_to_head_recv.c", "gdb"), ("wrong_tag.c", "gdb"), ("waitall_before_sends.c", "lldb")]

@@ -174,8 +174,9 @@ def test_who_has_the_interpreter_is_told(which: str, start_python: StartPython, 
         lambda: diagnosis_of(job)["verdict"]["state"] == "deadlock", "the threads to wait for one another", timeout=60
     )
     # The same at each look, whatever the thread that waits does in its five milliseconds.
-    for _ in range(5):
-        told = diagnosis_of(job)["verdict"]
+    vias = {"openmpi": ("gdb",), "mpich": ("lldb",)}[which]
+    for via in (*["native"] * 5, *vias):
+        told = diagnosis_of(job, "--via", via)["verdict"]
         assert told["state"] == "deadlock", told
         assert "thread 1 of rank 1 waits for Python's interpreter lock (GIL), which thread" in told["headline"], told
         assert "holds in MPI_Comm_dup" in told["headline"], told

@@ -30,6 +30,7 @@ pub use ending::Ending;
 pub use images::{Image, Images};
 pub use live::Live;
 pub use native::Native;
+pub use owners::{Halted, awaited_by};
 pub use process::{Process, Thread};
 pub use recorded::{Recorded, Steps};
 pub use stacks::{Messages, Stacks, message_places, prefetch_stacks, stacks};

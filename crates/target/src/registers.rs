@@ -157,6 +157,15 @@ impl Registers {
         Self { machine, values, system_call: None }
     }
 
+    /// With one more, of that number in DWARF.
+    #[must_use]
+    pub fn with(mut self, number: u16, value: u64) -> Self {
+        self.values.retain(|(known, _)| *known != number);
+        self.values.push((number, value));
+        self.values.sort_unstable();
+        self
+    }
+
     /// The machine whose they are.
     pub fn machine(&self) -> Machine {
         self.machine

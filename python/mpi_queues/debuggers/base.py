@@ -153,6 +153,8 @@ class StackDict(_Stack, total=False):
     kernel_thread: int
     #: What it does in the kernel; None where that is not known.
     system_call: Optional[SystemCallDict]
+    #: Where its own memory begins; None where that is not known.
+    thread_pointer: Optional[int]
 
 
 class RegionDict(TypedDict):

@@ -81,6 +81,8 @@ def stacks(inferior: Any, process: TracedProcess) -> Tuple[List[StackDict], bool
                 # Linux gives the thread that the process begins with the process's number.
                 stack["main"] = stack["kernel_thread"] == int(inferior.pid)
                 stack["system_call"] = _system_call(thread, inferior, process)
+                if stack["system_call"] is not None:
+                    stack["thread_pointer"] = _register(gdb.newest_frame(), "fs_base")
                 found.append(stack)
             except gdb.error:
                 # A stack that cannot be unwound says nothing about MPI.
@@ -193,18 +195,18 @@ def _origin(frame: Any, calls: Calls) -> _Origin:
     return found
 
 
+def _register(frame: Any, name: str) -> Optional[int]:
+    try:
+        return int(frame.read_register(name))
+    except (gdb.error, ValueError):
+        return None
+
+
 def _system_call(thread: Any, inferior: Any, process: TracedProcess) -> Optional[SystemCallDict]:
     """What the selected thread does in the kernel."""
     frame = gdb.newest_frame()
-
-    def register(name: str) -> Optional[int]:
-        try:
-            return int(frame.read_register(name))
-        except (gdb.error, ValueError):
-            return None
-
     machine = str(frame.architecture().name())
-    found = system_calls.of_registers(machine, register)
+    found = system_calls.of_registers(machine, lambda name: _register(frame, name))
     if found is None and process.host is not None:
         found = system_calls.of_proc(int(inferior.pid), int(thread.ptid[1]), machine)
     return found

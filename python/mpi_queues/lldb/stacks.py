@@ -107,6 +107,8 @@ class Stacks:
             told["kernel_thread"] = int(thread.GetThreadID())
             told["main"] = told["kernel_thread"] == int(self._process.GetProcessID())
             told["system_call"] = _system_call(thread, debugged)
+            if told["system_call"] is not None:
+                told["thread_pointer"] = _register(thread.GetFrameAtIndex(0), "fs_base")
             if wrong[told["thread"]] is None:
                 calls.tell(told, thread)
             else:
@@ -193,15 +195,19 @@ def _raw(frame: Any, *, innermost: bool) -> _Raw:
     )
 
 
+def _register(frame: Any, name: str) -> Optional[int]:
+    found = frame.FindRegister(name)
+    error = lldb.SBError()
+    value = found.GetValueAsUnsigned(error) if found.IsValid() else 0
+    return int(value) if found.IsValid() and error.Success() else None
+
+
 def _system_call(thread: Any, debugged: TracedProcess) -> Optional[SystemCallDict]:
     """What a thread does in the kernel."""
     frame = thread.GetFrameAtIndex(0)
 
     def register(name: str) -> Optional[int]:
-        found = frame.FindRegister(name)
-        error = lldb.SBError()
-        value = found.GetValueAsUnsigned(error) if found.IsValid() else 0
-        return int(value) if found.IsValid() and error.Success() else None
+        return _register(frame, name)
 
     machine = str(thread.GetProcess().GetTarget().GetTriple()).split("-", 1)[0]
     found = system_calls.of_registers(machine, register)
