@@ -21,6 +21,8 @@ pub enum Circle {
     Collectives,
     /// Some of them for a lock, which others of them hold.
     Held,
+    /// Some of them for what others are to write, to read or to end.
+    Ends,
     /// A thread for a lock that it holds itself.
     Relocked,
     /// A thread for a lock whose holder has ended.
@@ -32,7 +34,7 @@ pub enum Circle {
 }
 
 /// What a rank for which others wait does outside MPI, or in calls that wait for nobody.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outside {
     /// It was stopped by a signal.
     Stopped,
@@ -42,6 +44,8 @@ pub enum Outside {
     Held,
     /// It waits for another thread.
     Lock,
+    /// It opens a FIFO of which nobody has the other end.
+    Opening,
     /// It reads input.
     Input,
     /// It writes to what takes no more.
@@ -263,6 +267,7 @@ fn of_circle(circle: Circle, finding: &Finding, first: &str, with: impl Fn(&str)
         Circle::OrderOfLocks => {
             with("Let all threads take these in one order, or give back what they have before they wait")
         }
+        Circle::Ends => with("Do what another rank waits for outside MPI before waiting for others in MPI"),
         Circle::Held => with("Give the lock back before waiting for others in MPI"),
         Circle::Collectives => with("Bring these calls into one order on all ranks"),
         Circle::Mixed => with("One of these ranks has to do what the others wait for before it waits itself"),
@@ -305,6 +310,7 @@ fn of_rank(what: Outside, first: &str) -> String {
         ),
         Outside::Held => format!("Look at who has what {first} waits for."),
         Outside::Lock => format!("Look at all threads of that rank: who holds what {first} waits for?"),
+        Outside::Opening => format!("Let somebody open the other end of the FIFO that {first} opens."),
         Outside::Input => format!("Give it the input, or look why {first} reads any."),
         Outside::Output => {
             "Let somebody read that output: a pipe takes no more when it is full, and the launcher passes on only what is \

@@ -9,6 +9,7 @@ use target::registers::Machine;
 const X86_64: &[(u64, &str)] = &[
     (0, "read"),
     (1, "write"),
+    (2, "open"),
     (7, "poll"),
     (16, "ioctl"),
     (17, "pread64"),
@@ -41,6 +42,7 @@ const X86_64: &[(u64, &str)] = &[
     (230, "clock_nanosleep"),
     (232, "epoll_wait"),
     (247, "waitid"),
+    (257, "openat"),
     (270, "pselect6"),
     (271, "ppoll"),
     (281, "epoll_pwait"),
@@ -53,6 +55,7 @@ const AARCH64: &[(u64, &str)] = &[
     (25, "fcntl"),
     (29, "ioctl"),
     (32, "flock"),
+    (56, "openat"),
     (63, "read"),
     (64, "write"),
     (65, "readv"),

@@ -11,10 +11,13 @@ use super::Text;
 pub struct Awaited {
     /// What it is.
     pub kind: AwaitedKind,
-    /// The path of a locked file.
+    /// The file: its path, or what the kernel calls one without a path (`pipe:[4711]`, proc(5)).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<Text>,
-    /// Who can end the wait: all of them must.
+    /// The number by which the process has the file open.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub descriptor: Option<i64>,
+    /// Who can end the wait: all of them must, but of a file that is read or written any one.
     pub owners: Vec<Owner>,
     /// Why owners are not known, where there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -39,6 +42,12 @@ pub enum AwaitedKind {
     Thread,
     /// The end of a child process (`wait4`, `waitid`).
     Child,
+    /// Somebody who reads what it writes to a pipe, a FIFO or a socket that takes no more.
+    Reader,
+    /// Somebody who writes what it reads from one.
+    Writer,
+    /// Somebody who opens the other end of a FIFO.
+    Opener,
 }
 
 /// A thread or a process for which a thread waits.
@@ -54,6 +63,9 @@ pub struct Owner {
     /// The name of the program, never its arguments; null: it is of the same process, or not told.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<Text>,
+    /// What it waits for itself to read or to write, of one that is not of the job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waits_for: Option<Box<Awaited>>,
     /// Whether it is there no more: nobody can end the wait.
     #[serde(skip_serializing_if = "super::process::is_false")]
     pub ended: bool,

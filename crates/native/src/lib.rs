@@ -16,6 +16,7 @@ mod native;
 mod netlink;
 mod network;
 mod owners;
+mod peers;
 mod process;
 mod recorded;
 mod stacks;

@@ -45,25 +45,61 @@ pub fn connections() -> Option<Vec<Connection>> {
     Some(all)
 }
 
-/// `struct nlmsghdr` and `struct inet_diag_req_v2`.
-fn request(family: u8) -> Vec<u8> {
+/// The inodes of UNIX sockets, each with that of its peer (unix_diag, sock_diag(7)); `None` where the kernel does not tell all.
+pub fn unix_peers() -> Option<Vec<(u64, u64)>> {
+    /// `struct unix_diag_req` and `struct unix_diag_msg` (linux/unix_diag.h).
+    const REQUEST: u32 = 24;
+    const MESSAGE: usize = 16;
+    const SHOW_PEER: u32 = 4;
+    const PEER: u16 = 2;
+    let mut bytes = head(REQUEST);
+    bytes.extend([u8::try_from(libc::AF_UNIX).ok()?, 0, 0, 0]);
+    for word in [u32::MAX, 0, SHOW_PEER, 0, 0] {
+        bytes.extend(word.to_ne_bytes());
+    }
+    let answer = answer(&bytes).ok()?;
+    let mut all = Vec::new();
+    for (kind, body) in messages(&answer) {
+        match kind {
+            DONE => return Some(all),
+            ERROR => return None,
+            _ => {}
+        }
+        let inode = at(body, 4).map(u32::from_ne_bytes);
+        let peer = attributes(body.get(MESSAGE..).unwrap_or_default()).find(|(kind, _)| *kind == PEER);
+        let peer = peer.and_then(|(_, value)| at(value, 0)).map(u32::from_ne_bytes);
+        all.extend(inode.zip(peer).map(|(inode, peer)| (u64::from(inode), u64::from(peer))));
+    }
+    None
+}
+
+/// `struct nlmsghdr` of a request of so many bytes.
+fn head(request: u32) -> Vec<u8> {
     /// SOCK_DIAG_BY_FAMILY.
     const BY_FAMILY: u16 = 20;
     /// NLM_F_REQUEST | NLM_F_DUMP.
     const DUMP: u16 = 0x301;
-    const LENGTH: u32 = 16 + 56;
-    const TCP: u8 = 6;
-    /// TCP_ESTABLISHED and TCP_CLOSE_WAIT (include/net/tcp_states.h).
-    const OPEN: u32 = 1 << 1 | 1 << 8;
-    let mut bytes = LENGTH.to_ne_bytes().to_vec();
+    const SIZE: u32 = 16;
+    let mut bytes = (SIZE + request).to_ne_bytes().to_vec();
     for half in [BY_FAMILY, DUMP] {
         bytes.extend(half.to_ne_bytes());
     }
     bytes.extend(1_u32.to_ne_bytes());
     bytes.extend(0_u32.to_ne_bytes());
+    bytes
+}
+
+/// `struct inet_diag_req_v2`.
+fn request(family: u8) -> Vec<u8> {
+    const LENGTH: u32 = 56;
+    const TCP: u8 = 6;
+    /// TCP_ESTABLISHED and TCP_CLOSE_WAIT (include/net/tcp_states.h).
+    const OPEN: u32 = 1 << 1 | 1 << 8;
+    let mut bytes = head(LENGTH);
+    let end = bytes.len() + LENGTH as usize;
     bytes.extend([family, TCP, 1 << (INFO - 1), 0]);
     bytes.extend(OPEN.to_ne_bytes());
-    bytes.resize(LENGTH as usize, 0);
+    bytes.resize(end, 0);
     bytes
 }
 

@@ -1,17 +1,21 @@
 //! Who holds what a thread waits for outside MPI: file locks from `/proc/locks`, the locks of pthreads from their memory, children
 //! from `/proc`.
 
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
 
 use calls::system_calls;
 use model::{Awaited, AwaitedKind, Frame, Owner, SystemCall, Text};
 use target::address::TargetAddr;
 use target::processes::place;
 use target::registers::{Machine, Registers};
-use target::{PageCache, Target as _, printable, printable_path};
+use target::{PageCache, Target as _};
 
 use crate::live::Live;
+use crate::peers;
 use crate::process::{Process, Thread};
 use crate::stacks::cxx::FS_BASE;
 
@@ -20,6 +24,9 @@ const FUTEX: &str = "futex";
 
 /// The system calls that wait for the lock of a file.
 const FILE_LOCKS: [&str; 2] = ["fcntl", "flock"];
+
+/// PATH_MAX (include/uapi/linux/limits.h), in bytes.
+const MOST_PATH: usize = 4096;
 
 /// Longer tables of locks are not read to their end (bytes).
 const MOST_LOCKS: u64 = 4 << 20;
@@ -56,6 +63,12 @@ pub(crate) fn awaited<P: Process>(
         name if FILE_LOCKS.contains(&name) => file_lock(memory, call, arguments),
         "wait4" => child(process.here()?, thread.id, Some(arguments[0])),
         "waitid" => child(process.here()?, thread.id, None),
+        "open" | "openat" => {
+            let at = usize::from(name == "openat");
+            let path = memory.read_c_string(TargetAddr::new(arguments[at]), MOST_PATH).ok()?;
+            peers::of_opening(process.here()?, Path::new(OsStr::from_bytes(&path)), *arguments.get(at + 1)?)
+        }
+        name if call.descriptor.is_some() => peers::of_file(process.here()?, name, call.descriptor?),
         FUTEX if !call.timed => futex(memory, thread, arguments[0], frames),
         _ => None,
     }
@@ -203,14 +216,13 @@ fn file_lock<P: Process>(memory: &PageCache<P>, call: &SystemCall, arguments: [u
     let file = place(pid).join(format!("fd/{}", call.descriptor?));
     let inode = fs::metadata(&file).ok()?.ino();
     let wanted = wanted(memory, call.name.as_deref()?, pid, inode, arguments)?;
-    let path = fs::read_link(&file).ok().map(|path| printable_path(&path));
-    let path = path.map(|path| Text::from(path.strip_suffix(" (deleted)").unwrap_or(&path)));
+    let path = fs::read_link(&file).ok().map(|path| Text::from(peers::readable(&path)));
     let mut locks = String::new();
     let read = fs::File::open("/proc/locks").and_then(|table| table.take(MOST_LOCKS).read_to_string(&mut locks));
     let holders = if read.is_ok() { holders(&locks, &wanted) } else { Vec::new() };
     // An open file description has a lock, not a process: -1; 0: a process of another namespace.
     let owners: Vec<Owner> =
-        holders.iter().filter(|holder| **holder > 0).take(MOST_OWNERS).map(|holder| owner(*holder)).collect();
+        holders.iter().filter(|holder| **holder > 0).take(MOST_OWNERS).map(|holder| peers::named(*holder)).collect();
     let unknown = match (read.is_ok(), holders.is_empty(), owners.len() == holders.len()) {
         (false, ..) => Some("/proc/locks could not be read"),
         (_, true, _) => Some("no process of this machine holds it: perhaps one of another node does"),
@@ -218,14 +230,8 @@ fn file_lock<P: Process>(memory: &PageCache<P>, call: &SystemCall, arguments: [u
         _ => None,
     };
     let owners = if unknown.is_some() { Vec::new() } else { owners };
-    Some(Awaited { kind: AwaitedKind::FileLock, path, owners, unknown: unknown.map(Text::from) })
-}
-
-/// Another process.
-fn owner(pid: i64) -> Owner {
-    let command = u32::try_from(pid).ok().and_then(|pid| fs::read(place(pid).join("comm")).ok());
-    let command = command.map(|name| Text::from(printable(name.trim_ascii_end())));
-    Owner { pid: Some(pid), command, ..Owner::default() }
+    let descriptor = call.descriptor;
+    Some(Awaited { kind: AwaitedKind::FileLock, path, descriptor, owners, unknown: unknown.map(Text::from) })
 }
 
 // ---- Children
@@ -243,7 +249,7 @@ fn child(pid: u32, thread: u32, named: Option<u64>) -> Option<Awaited> {
     };
     // Of several any one will do: whom it waits for is known of one alone.
     let [child] = children[..] else { return None };
-    Some(Awaited { kind: AwaitedKind::Child, owners: vec![owner(child)], ..Awaited::default() })
+    Some(Awaited { kind: AwaitedKind::Child, owners: vec![peers::named(child)], ..Awaited::default() })
 }
 
 // ---- Locks in memory

@@ -9,7 +9,7 @@ use crate::job::ProcIndex;
 use crate::stuck::{Seen, Stuck};
 use crate::waits::Posted;
 use crate::words;
-use model::{Finding, FindingKind};
+use model::{AwaitedKind, Finding, FindingKind};
 
 /// How many deadlocks of one job are told each by itself.
 const SHOWN: usize = 16;
@@ -161,9 +161,15 @@ fn circle(context: &Context<'_>, members: &[ProcIndex]) -> Circle {
     let all = |queue| {
         threads().all(|thread| !thread.operations.is_empty() && thread.operations.iter().all(|op| op.queue == queue))
     };
-    let is_held = |proc: &ProcIndex| context.waits.held.contains_key(proc) || held::inside(context, *proc).is_some();
-    if members.iter().any(is_held) {
+    let kinds = || members.iter().filter_map(|proc| Some(context.waits.held.get(proc)?.awaited.kind));
+    let is_lock = |kind| {
+        use AwaitedKind::{FileLock, Gil, Mutex, Rwlock};
+        matches!(kind, FileLock | Gil | Mutex | Rwlock)
+    };
+    if kinds().any(is_lock) || members.iter().any(|proc| held::inside(context, *proc).is_some()) {
         Circle::Held
+    } else if kinds().next().is_some() {
+        Circle::Ends
     } else if members.len() == 1 {
         Circle::Itself
     } else if is_one_call(context, members) {

@@ -15,7 +15,7 @@ const NAMED: usize = 4;
 /// What ranks wait for that stand outside MPI, and who has it: `the lock of history, which rank 0 holds`.
 pub fn awaited(context: &Context<'_>, proc: ProcIndex, found: &Awaited) -> String {
     let process = context.process(proc);
-    let (singular, owners) = owners(context, process, found);
+    let (singular, owners) = owners(context, process, &found.owners);
     let (holds, is) = if singular { ("holds", "is") } else { ("hold", "are") };
     match found.kind {
         AwaitedKind::FileLock => {
@@ -37,6 +37,7 @@ pub fn awaited(context: &Context<'_>, proc: ProcIndex, found: &Awaited) -> Strin
             }
         }
         AwaitedKind::Thread => format!("{} to end", owners.unwrap_or_else(|| "another thread".to_owned())),
+        AwaitedKind::Reader | AwaitedKind::Writer | AwaitedKind::Opener => other_end(context, process, found),
         AwaitedKind::Child => match owners {
             Some(owners) => format!("its child to end, which {is} {owners}"),
             None => "its child to end".to_owned(),
@@ -44,8 +45,39 @@ pub fn awaited(context: &Context<'_>, proc: ProcIndex, found: &Awaited) -> Strin
     }
 }
 
+/// Somebody who is to read, write or open what a process uses: `process 17 (mpirun) to read its standard output`.
+fn other_end(context: &Context<'_>, process: Option<&Process>, found: &Awaited) -> String {
+    // A rank has what its launcher had open when it was started, and does not use it.
+    let is_rank = |owner: &&Owner| {
+        process.zip(owner.pid).is_some_and(|(process, pid)| context.waits.by_pid.beside(process, pid).is_some())
+    };
+    let others: Vec<Owner> = found.owners.iter().filter(|owner| !is_rank(owner)).cloned().collect();
+    let told = if others.is_empty() { &found.owners } else { &others };
+    let owners = owners(context, process, told).1.unwrap_or_else(|| "somebody".to_owned());
+    let path = found.path.as_deref().unwrap_or_default();
+    let file = match found.descriptor {
+        Some(0) => "its standard input".to_owned(),
+        Some(1) => "its standard output".to_owned(),
+        Some(2) => "its standard error".to_owned(),
+        _ if path.starts_with("pipe:[") => "a pipe".to_owned(),
+        _ if path.starts_with("socket:[") => "a socket".to_owned(),
+        _ => short(path).to_owned(),
+    };
+    let does = match found.kind {
+        AwaitedKind::Writer => "write to",
+        AwaitedKind::Opener => "open",
+        _ => "read",
+    };
+    let why = found.unknown.as_deref().map_or_else(String::new, |why| format!(" ({why})"));
+    // Of several each may wait for something else.
+    let [Owner { waits_for: Some(next), .. }] = &told[..] else {
+        return format!("{owners} to {does} {file}{why}");
+    };
+    format!("{owners} to {does} {file}{why}, which itself waits for {}", other_end(context, None, next))
+}
+
 /// Those who have it, and whether it is one.
-fn owners(context: &Context<'_>, process: Option<&Process>, found: &Awaited) -> (bool, Option<String>) {
+fn owners(context: &Context<'_>, process: Option<&Process>, of: &[Owner]) -> (bool, Option<String>) {
     let own = process.and_then(|process| process.pid);
     let name = |owner: &Owner| {
         let pid = owner.pid?;
@@ -59,7 +91,7 @@ fn owners(context: &Context<'_>, process: Option<&Process>, found: &Awaited) -> 
             }),
         }
     };
-    let mut names: Vec<String> = found.owners.iter().filter_map(name).take(NAMED + 1).collect();
+    let mut names: Vec<String> = of.iter().filter_map(name).take(NAMED + 1).collect();
     if names.len() > NAMED {
         names.truncate(NAMED);
         names.push("others".to_owned());

@@ -20,7 +20,8 @@ use crate::waits::{
 use crate::words;
 use functions::wait_kind;
 use model::{
-    Call, Exception, ExceptionState, Finding, FindingKind, OperationStatus, Outside, Process, RankException, Text,
+    AwaitedKind, Call, Exception, ExceptionState, Finding, FindingKind, OperationStatus, Outside, Process,
+    RankException, Text,
 };
 
 /// How many places at which slow ranks stand are told each by itself.
@@ -34,7 +35,7 @@ enum Place {
     Handler(Box<Exception>, InHandler),
     Lock(Spot),
     /// Waits for what another process or thread has, in words.
-    Awaits(String, Spot),
+    Awaits(String, Doing, Spot),
     Input(Spot),
     /// Writes to a file of this number, which takes no more.
     Output(i64, Spot),
@@ -156,8 +157,14 @@ fn handler(context: &Context<'_>, proc: ProcIndex, free: &Free<'_>) -> Option<Pl
 /// That of a rank outside MPI of which it is known what it waits for.
 fn awaits(context: &Context<'_>, proc: ProcIndex, free: &Free<'_>) -> Option<Place> {
     let Free::Outside(thread) = free else { return None };
-    let what = held::awaited(context, proc, awaited(thread)?);
-    Some(Place::Awaits(what, spot(thread)))
+    let found = awaited(thread)?;
+    let doing = match found.kind {
+        AwaitedKind::Reader => Doing::Output,
+        AwaitedKind::Writer => Doing::Input,
+        AwaitedKind::Opener => Doing::Opening,
+        _ => Doing::Held,
+    };
+    Some(Place::Awaits(held::awaited(context, proc, found), doing, spot(thread)))
 }
 
 fn place(free: &Free<'_>, is_before_init: bool) -> Option<Place> {
@@ -281,8 +288,8 @@ fn does(place: &Place, ranks: usize) -> (String, Doing) {
             format!("{} outside MPI and wait{} for another thread{}", verb("is", "are"), verb("s", ""), at(spot)),
             Doing::Lock,
         ),
-        Place::Awaits(what, spot) => {
-            (format!("{} for {what}{}", words::wait(ranks), after_comma(&at(spot))), Doing::Held)
+        Place::Awaits(what, doing, spot) => {
+            (format!("{} for {what}{}", words::wait(ranks), after_comma(&at(spot))), *doing)
         }
         Place::Input(spot) => (format!("read{} input{}", verb("s", ""), at(spot)), Doing::Input),
         Place::Output(file, spot) => {

@@ -112,6 +112,15 @@ impl ByPid<'_> {
                     awaited.owners.iter().map(|owner| Some(Need::Proc(of(owner)?))).collect::<Option<_>>()?;
                 (!owners.is_empty()).then_some(Need::All(owners))
             }
+            // Who has an end besides, of those that may not be looked into, nobody knows.
+            AwaitedKind::Reader | AwaitedKind::Writer => {
+                let of = |owner: &Owner| self.beside(process, owner.pid?).filter(|one| *one != proc);
+                let owners: Vec<Need> =
+                    awaited.owners.iter().map(|owner| Some(Need::Proc(of(owner)?))).collect::<Option<_>>()?;
+                let any = Box::new(Need::Any(owners));
+                (!awaited.owners.is_empty()).then(|| Need::Doubted(any, "another process may have its other end, too"))
+            }
+            AwaitedKind::Opener => None,
             AwaitedKind::Mutex | AwaitedKind::Rwlock | AwaitedKind::Gil | AwaitedKind::Thread => {
                 never(process, thread).map(|_| Need::Never("its own threads hold it up")).or_else(|| {
                     let owner = self.beside(process, awaited.owners.first()?.pid?)?;

@@ -10,7 +10,7 @@ const HOST: &str = "node1";
 fn waits(thread: i64, kind: AwaitedKind, owners: Vec<Owner>) -> Outside {
     let name = if kind == AwaitedKind::FileLock { "fcntl" } else { "futex" };
     let path = (kind == AwaitedKind::FileLock).then(|| "/scratch/run/history".into());
-    let awaited = Awaited { kind, path, owners, unknown: None };
+    let awaited = Awaited { kind, path, owners, ..Awaited::default() };
     Outside {
         thread,
         function: Some("fcntl".to_owned()),
@@ -101,6 +101,42 @@ fn who_is_not_of_the_job_may_give_it_back() {
         assert_eq!(verdict.state, State::Waiting, "{findings:?}");
         assert!(verdict.headline.contains("Rank 1 waits for the lock of run/history, which process"), "{verdict:?}");
     }
+}
+
+/// Rank 1 reads or writes a file of that number; its other end is with these.
+fn other_end(kind: AwaitedKind, descriptor: i64, owners: Vec<Owner>) -> Vec<Outside> {
+    let mut threads = vec![waits(1, kind, owners)];
+    let call = threads[0].system_call.as_mut().unwrap();
+    call.name = Some(if kind == AwaitedKind::Writer { "read" } else { "write" }.to_owned());
+    let awaited = call.waits_for.as_mut().unwrap();
+    (awaited.descriptor, awaited.path) = (Some(descriptor), Some("/scratch/run/fifo".into()));
+    threads
+}
+
+#[test]
+fn who_waits_for_the_other_end_of_a_pipe_in_the_job_may_wait_for_ever() {
+    let (findings, verdict) = told(&made([other_end(AwaitedKind::Writer, 5, vec![process(100)]), Vec::new()]));
+    assert_eq!(verdict.state, State::Suspect, "{}", verdict.headline);
+    let found = of_kind(&findings, FindingKind::Deadlock)[0];
+    assert_eq!(found.summary, "perhaps rank 1 waits for rank 0 to write to run/fifo, and rank 0 waits in MPI_Recv");
+}
+
+#[test]
+fn who_outside_the_job_reads_output_is_told_and_what_it_waits_for() {
+    let next = Awaited {
+        kind: AwaitedKind::Reader,
+        descriptor: Some(1),
+        owners: vec![Owner { pid: Some(78), command: Some("less".into()), ..Owner::default() }],
+        ..Awaited::default()
+    };
+    let launcher = Owner { waits_for: Some(next.into()), ..process(77) };
+    // What another rank has of its launcher it does not use.
+    let snapshot = made([other_end(AwaitedKind::Reader, 1, vec![launcher, process(102)]), Vec::new()]);
+    let (_, verdict) = told(&snapshot);
+    assert_eq!(verdict.state, State::Waiting, "{verdict:?}");
+    let words = "Rank 1 waits for process 77 (solver) to read its standard output, which itself waits for process 78 (less) to \
+                 read its standard output";
+    assert!(verdict.headline.starts_with(words), "{}", verdict.headline);
 }
 
 #[test]
