@@ -3,7 +3,7 @@
 use super::point_to_point::NOT_COUNTED;
 use super::{Context, Found, Need, Op, Posted};
 use functions::{WaitKind, wait_kind};
-use model::{Call, CallRequest, Remark, RequestSort, RequestState};
+use model::{Call, CallRequest, Communicator, Remark, RequestSort, RequestState, SourceKind};
 
 const NO_REQUEST: &str = "what its request is was not found among what is pending";
 const INCOMPLETE: &str = "which requests it waits for is not known";
@@ -74,7 +74,19 @@ impl<'a> Context<'a, '_> {
         if parts.is_empty() {
             return Found::only(Need::Unknown(INCOMPLETE));
         }
-        Found::joined(parts, if all { Need::Unclear } else { Need::Any })
+        let found = Found::joined(parts, if all { Need::Unclear } else { Need::Any });
+        if self.shows_collectives() {
+            return found;
+        }
+        Found { need: Need::Doubted(Box::new(found.need), INCOMPLETE), ..found }
+    }
+
+    /// Whether a non-blocking collective that has begun would be seen: a plug-in need not show any, nor a library that does not
+    /// number them.
+    fn shows_collectives(&self) -> bool {
+        let is_plugin = self.process.source.as_ref().is_some_and(|source| source.kind == SourceKind::Plugin);
+        let numbers = |one: &Communicator| one.next_sequence.is_some() || one.size == Some(1);
+        !is_plugin && self.process.communicators.iter().all(numbers)
     }
 
     /// MPI_Buffer_detach: all messages in the buffer.

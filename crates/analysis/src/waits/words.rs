@@ -30,7 +30,7 @@ impl Waits<'_> {
                 }
             }
             // Which of them it is given is not always known.
-            let any = thread.wait_kind == WaitKind::WaitAny || matches!(thread.need, Need::Unclear(_));
+            let any = thread.wait_kind == WaitKind::WaitAny || is_unclear(&thread.need);
             return Some(words::list(&told, if any { "or" } else { "and" }));
         }
         if thread.wait_kind.is_one_sided() {
@@ -81,6 +81,13 @@ impl Waits<'_> {
             return format!("{verb} its part of {function}{on}");
         }
         format!("{verb} {}{on}", words::tag(operation))
+    }
+}
+
+fn is_unclear(need: &Need) -> bool {
+    match need {
+        Need::Doubted(need, _) => is_unclear(need),
+        other => matches!(other, Need::Unclear(_)),
     }
 }
 

@@ -2,7 +2,8 @@
 
 use model::{
     Argument, Call as ModelCall, CallRequest, Communicator, Group, HandleWord, Mpi, Operation as ModelOperation,
-    Outside, Process, Queue, Remark, RequestSort, RequestState, Snapshot, Stage, SystemCall, Traffic,
+    Outside, Process, Queue, Remark, RequestSort, RequestState, Snapshot, Source, SourceKind, Stage, SystemCall,
+    Traffic,
 };
 
 use super::machine::{Aside, COMMS, Call, FIRST_NUMBERED, Kind, Message, Operation, Programs, State};
@@ -70,6 +71,8 @@ pub fn snapshot(state: &State, programs: &Programs, seen: Seen) -> Snapshot {
             calls: call.map(|call| self::call(state, programs, rank, call, seen)).into_iter().collect(),
             outside: if call.is_none() { vec![outside].into() } else { Vec::new().into() },
             all_threads: Some(true),
+            // A plug-in shows what the application has posted, and may show nothing of collectives.
+            source: (!seen.internal).then(|| Source { kind: SourceKind::Plugin, ..Source::default() }.into()),
             communicators: (0..COMMS)
                 .filter(|comm| local(programs, *comm, rank).is_some())
                 .map(|comm| communicator(state, programs, rank, comm, seen))
