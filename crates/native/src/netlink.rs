@@ -96,10 +96,10 @@ fn request(family: u8) -> Vec<u8> {
     /// TCP_ESTABLISHED and TCP_CLOSE_WAIT (include/net/tcp_states.h).
     const OPEN: u32 = 1 << 1 | 1 << 8;
     let mut bytes = head(LENGTH);
-    let end = bytes.len() + LENGTH as usize;
     bytes.extend([family, TCP, 1 << (INFO - 1), 0]);
     bytes.extend(OPEN.to_ne_bytes());
-    bytes.resize(end, 0);
+    // Which connection: all.
+    bytes.extend([0; 48]);
     bytes
 }
 

@@ -4,12 +4,12 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use calls::system_calls;
 use model::{Awaited, AwaitedKind, Frame, Owner, SystemCall, Text};
 use target::address::TargetAddr;
+use target::files;
 use target::processes::place;
 use target::registers::{Machine, Registers};
 use target::{PageCache, Target as _};
@@ -63,11 +63,9 @@ pub(crate) fn awaited<P: Process>(
         name if FILE_LOCKS.contains(&name) => file_lock(memory, call, arguments),
         "wait4" => child(process.here()?, thread.id, Some(arguments[0])),
         "waitid" => child(process.here()?, thread.id, None),
-        "open" | "openat" => {
-            let at = usize::from(name == "openat");
-            let path = memory.read_c_string(TargetAddr::new(arguments[at]), MOST_PATH).ok()?;
-            peers::of_opening(process.here()?, Path::new(OsStr::from_bytes(&path)), *arguments.get(at + 1)?)
-        }
+        "open" => opening(memory, &arguments),
+        // The first argument is the directory.
+        "openat" => opening(memory, &arguments[1..]),
         name if call.descriptor.is_some() => peers::of_file(process.here()?, name, call.descriptor?),
         FUTEX if !call.timed => futex(memory, thread, arguments[0], frames),
         _ => None,
@@ -107,6 +105,13 @@ pub fn awaited_by(pid: u32, halted: &[Halted<'_>]) -> Vec<Option<Awaited>> {
         awaited(&memory, thread, call, system_calls::arguments(&text)?, one.frames)
     };
     halted.iter().zip(&threads).map(of).collect()
+}
+
+/// What a thread waits for that opens the file of this path with these flags.
+fn opening<P: Process>(memory: &PageCache<P>, arguments: &[u64]) -> Option<Awaited> {
+    let [path, flags, ..] = *arguments else { return None };
+    let path = memory.read_c_string(TargetAddr::new(path), MOST_PATH).ok()?;
+    peers::of_opening(memory.inner().here()?, Path::new(OsStr::from_bytes(&path)), flags)
 }
 
 // ---- Locks of files
@@ -214,7 +219,7 @@ fn file_lock<P: Process>(memory: &PageCache<P>, call: &SystemCall, arguments: [u
     use std::io::Read as _;
     let pid = memory.inner().here()?;
     let file = place(pid).join(format!("fd/{}", call.descriptor?));
-    let inode = fs::metadata(&file).ok()?.ino();
+    let inode = files::about(&file).ok()?.inode;
     let wanted = wanted(memory, call.name.as_deref()?, pid, inode, arguments)?;
     let path = fs::read_link(&file).ok().map(|path| Text::from(peers::readable(&path)));
     let mut locks = String::new();

@@ -6,13 +6,13 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs;
-use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use calls::system_calls;
 use model::{Awaited, AwaitedKind, Owner, Text};
+use target::files::about;
 use target::processes::place;
 use target::registers::Machine;
 use target::{printable, printable_path};
@@ -101,14 +101,15 @@ pub(crate) fn of_file(pid: u32, call: &str, descriptor: i64) -> Option<Awaited> 
 
 fn of(pid: u32, does: Does, descriptor: u32, depth: usize) -> Option<Awaited> {
     let file = place(pid).join(format!("fd/{descriptor}"));
-    let (name, kind) = (fs::read_link(&file).ok()?, fs::metadata(&file).ok()?.file_type());
-    let (ends, far) = if kind.is_fifo() {
+    // The file system of a file that a rank cannot read need not answer us either.
+    let (name, kind) = (fs::read_link(&file).ok()?, about(&file).ok()?.mode & libc::S_IFMT);
+    let (ends, far) = if kind == libc::S_IFIFO {
         let wanted = if does == Does::Reads { WRITES } else { READS };
         let open = files().get(&name).cloned().unwrap_or_default();
         // Both ends are mostly in one process for a moment only; who has the one that is used is no peer of itself.
         let other = |one: &Open| (one.pid, one.descriptor) != (pid, descriptor) && accesses(*one, wanted);
         (open.into_iter().filter(other).map(|one| one.pid).collect(), None)
-    } else if kind.is_socket() {
+    } else if kind == libc::S_IFSOCK {
         match peer_socket(&name) {
             Some(peer) => (files().get(&peer).into_iter().flatten().map(|one| one.pid).collect(), None),
             None => (Vec::new(), Some("who has the other end of the socket is not known")),
@@ -138,7 +139,7 @@ pub(crate) fn readable(name: &Path) -> String {
 pub(crate) fn of_opening(pid: u32, path: &Path, flags: u64) -> Option<Awaited> {
     let from = if path.is_absolute() { "root" } else { "cwd" };
     let there = place(pid).join(from).join(path.strip_prefix("/").unwrap_or(path));
-    fs::metadata(&there).ok().filter(|about| about.file_type().is_fifo())?;
+    about(&there).ok().filter(|about| about.mode & libc::S_IFMT == libc::S_IFIFO)?;
     let verb = if flags & ACCESS == READS { "writing" } else { "reading" };
     Some(Awaited {
         kind: AwaitedKind::Opener,

@@ -118,7 +118,8 @@ impl ByPid<'_> {
                 let owners: Vec<Need> =
                     awaited.owners.iter().map(|owner| Some(Need::Proc(of(owner)?))).collect::<Option<_>>()?;
                 let any = Box::new(Need::Any(owners));
-                (!awaited.owners.is_empty()).then(|| Need::Doubted(any, "another process may have its other end, too"))
+                (!awaited.owners.is_empty())
+                    .then_some(Need::Doubted(any, "another process may have its other end, too"))
             }
             AwaitedKind::Opener => None,
             AwaitedKind::Mutex | AwaitedKind::Rwlock | AwaitedKind::Gil | AwaitedKind::Thread => {
