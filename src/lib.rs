@@ -57,6 +57,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<native::LiveProcesses>()?;
     module.add_class::<native::Recorded>()?;
     module.add_function(wrap_pyfunction!(native::core_session, module)?)?;
+    module.add_function(wrap_pyfunction!(native::handled_signal, module)?)?;
     module.add_function(wrap_pyfunction!(native::message_memory, module)?)?;
     module.add_class::<native::Watchdog>()?;
     module.add_function(wrap_pyfunction!(native::begin_look, module)?)?;

@@ -299,6 +299,13 @@ pub fn message_memory(pid: u32) -> Vec<(u64, u64)> {
     native::message_places(pid)
 }
 
+/// The signal whose handler a thread is in that the debugger holds, by the stack pointer in the kernel's call of it; 0 where that is not
+/// known.
+#[pyfunction]
+pub fn handled_signal(pid: u32, thread: u32, stack_pointer: u64) -> i64 {
+    native::handled_signal(pid, thread, stack_pointer)
+}
+
 /// Those that want a processor and have had less than `least` seconds of it since they had used so many.
 #[pyfunction]
 pub fn starved(used: HashMap<u32, f64>, least: f64) -> PyResult<Vec<u32>> {

@@ -66,6 +66,7 @@ __all__ = [
     "checked_core",
     "core_session",
     "handle_kinds",
+    "handled_signal",
     "interrupt",
     "irregular",
     "irregular_images",
@@ -190,6 +191,10 @@ class LiveProcesses:
 
     def release_all(self) -> None:
         """Lets all go on; their sessions read nothing any more."""
+
+def handled_signal(pid: int, thread: int, stack_pointer: int) -> int:
+    """The signal whose handler a thread is in that the debugger holds, by the stack pointer in the kernel's call of it;
+    0 where that is not known."""
 
 def message_memory(pid: int) -> List[Tuple[int, int]]:
     """Address and length in bytes of each piece of the memory through which messages come to a process: what it shares

@@ -21,16 +21,16 @@ EXPECTED = {
 }
 
 
-@pytest.mark.parametrize("how", EXPECTED)
-@pytest.mark.usual(*EXPECTED)
-def test_what_took_a_rank_off_its_way(debian_mpi: MpiBuild, how: str) -> None:
+@pytest.mark.parametrize(("how", "via"), [*((how, "native") for how in EXPECTED), ("heap", "gdb"), ("heap", "lldb")])
+@pytest.mark.usual("*")
+def test_what_took_a_rank_off_its_way(debian_mpi: MpiBuild, how: str, via: str) -> None:
     program = compile_alone(debian_mpi, "taken_off.cc")
     job = TruthfulJob(program, ranks=3, args=(how,), env=debian_mpi.environment, launcher=debian_mpi.mpirun)
     with job:
         told: List[Dict[str, Any]] = []
 
         def found() -> bool:
-            result = mpi_queues("diagnose", "--once", "--format", "json", "--job", str(job.launcher_pid))
+            result = mpi_queues("diagnose", "--once", "--format", "json", "--job", str(job.launcher_pid), "--via", via)
             assert result.status in (0, 1), str(result)
             content = json.loads(result.out)
             told[:] = [one for finding in content["diagnosis"] for one in finding.get("exceptions", [])]

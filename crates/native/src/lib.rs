@@ -34,7 +34,7 @@ pub use native::Native;
 pub use owners::{Halted, awaited_by};
 pub use process::{Process, Thread};
 pub use recorded::{Recorded, Steps};
-pub use stacks::{Messages, Stacks, message_places, prefetch_stacks, stacks};
+pub use stacks::{Messages, Stacks, handled_signal, message_places, prefetch_stacks, stacks};
 pub use stop::{Memory, Piece, Purpose, Standing, Status, StopError, Stopped, Waits, release_everything, status};
 pub use system::{Environment, host, since_1970};
 pub use types::MpiTypes;

@@ -140,7 +140,7 @@ def _stack(number: int, calls: Calls, process: TracedProcess) -> StackDict:
             if wrong is not None:
                 frames.append({"function": None, "file": None, "line": None})
                 break
-            frames.append(_frame(frame, calls))
+            frames.append(_frame(frame, calls, process))
             walked.append(frame)
             older = frame.older()
         except gdb.error:
@@ -166,7 +166,7 @@ def _stack(number: int, calls: Calls, process: TracedProcess) -> StackDict:
     return stack
 
 
-def _frame(frame: Any, calls: Calls) -> FrameDict:
+def _frame(frame: Any, calls: Calls, process: TracedProcess) -> FrameDict:
     # Without debug information gdb gives a C++ function as it was demangled, with its parameters.
     name = text(frame.name)
     where = frame.find_sal()
@@ -175,7 +175,7 @@ def _frame(frame: Any, calls: Calls) -> FrameDict:
         "function": without_parameters(name) if name else None,
         "file": text(lambda: where.symtab.filename) if known else None,
         "line": int(where.line) if known else None,
-        **_origin(frame, calls),
+        **_origin(frame, calls, process),
     }
 
 
@@ -185,14 +185,21 @@ class _Origin(TypedDict, total=False):
     signal: int
 
 
-def _origin(frame: Any, calls: Calls) -> _Origin:
+def _origin(frame: Any, calls: Calls, process: TracedProcess) -> _Origin:
     """The file of a frame's code, whether that is the application's, and whether it is a signal's call of a handler."""
     image = calls.image(frame)
     found: _Origin = {"image": None} if image is None else {"image": image, "application": calls.is_application(image)}
     if frame.type() == gdb.SIGTRAMP_FRAME:
-        # gdb does not tell which one.
-        found["signal"] = 0
+        found["signal"] = _signal(frame, process)
     return found
+
+
+def _signal(frame: Any, process: TracedProcess) -> int:
+    """The signal for which the kernel called a handler in the selected thread. gdb does not tell it."""
+    pointer, thread = _register(frame, "sp"), gdb.selected_thread()
+    if pointer is None or thread is None or not process.local or process.pid is None:
+        return 0
+    return _native.handled_signal(process.pid, int(thread.ptid[1]), pointer & ((1 << 64) - 1))
 
 
 def _register(frame: Any, name: str) -> Optional[int]:

@@ -74,6 +74,8 @@ class _Raw:
     #: None where there is none.
     image: Optional[str]
     application: bool
+    #: The signal for which the kernel called a handler here, 0 where it is not known; None where it did not.
+    signal: Optional[int]
 
 
 class Stacks:
@@ -135,8 +137,7 @@ class Stacks:
             if frame.image is not None:
                 told["application"] = frame.application
             if told["function"] in _TRAMPOLINES:
-                # lldb does not tell which one.
-                told["signal"] = 0
+                told["signal"] = frame.signal or 0
             frames.append(told)
         if wrong is not None:
             frames.append({"function": None, "file": None, "line": None})
@@ -160,6 +161,8 @@ def _frames(thread: Any, debugged: TracedProcess) -> Tuple[List[_Raw], Optional[
         if wrong is not None:
             return found, wrong
         found.append(_raw(frame, innermost=index == 0))
+        if found[-1].function in _TRAMPOLINES:
+            found[-1].signal = _signal(frame, debugged)
         # As gdb does: what called main is the C library's.
         if found[-1].function == "main" and _in_executable(frame):
             break
@@ -192,7 +195,15 @@ def _raw(frame: Any, *, innermost: bool) -> _Raw:
         code=(file, int(address.GetFileAddress()) - (0 if innermost else 1)) if file else None,
         image=file or None,
         application=_in_executable(frame) or _native.is_application(named(address.GetModule()), ""),
+        signal=None,
     )
+
+
+def _signal(frame: Any, debugged: TracedProcess) -> int:
+    """The signal for which the kernel called a handler. lldb does not tell it."""
+    if not debugged.local or debugged.pid is None:
+        return 0
+    return _native.handled_signal(debugged.pid, int(frame.GetThread().GetThreadID()), int(frame.GetSP()))
 
 
 def _register(frame: Any, name: str) -> Optional[int]:

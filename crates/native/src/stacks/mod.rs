@@ -31,6 +31,7 @@ pub use message_memory::{Messages, message_places};
 pub(crate) use message_memory::{Piece as MessagePiece, Shared as SharedMemory, message_memory};
 use thread::NativeThread;
 use walked::Walked;
+pub use walked::handled_signal;
 
 /// A stack deeper than this is not walked to its end; MPI's own part of a stack is a few dozen frames.
 const MAX_FRAMES: usize = 256;
