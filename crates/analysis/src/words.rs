@@ -103,13 +103,13 @@ fn shared_by(noun: &str, found: &Communicator) -> String {
     }
 }
 
-/// Members that are few are named.
+/// Members that are few are named. Of many, each rank's words would take as long as there are members.
 fn members(group: &[Option<i64>]) -> Option<String> {
-    match group.iter().copied().collect::<Option<Vec<i64>>>() {
-        _ if group.is_empty() => None,
-        Some(known) if known.len() <= MEMBERS => Some(ranks(known)),
-        _ => Some(format!("{} ranks", group.len())),
+    if group.is_empty() {
+        return None;
     }
+    let known = if group.len() <= MEMBERS { group.iter().copied().collect::<Option<Vec<i64>>>() } else { None };
+    Some(known.map_or_else(|| format!("{} ranks", group.len()), ranks))
 }
 
 /// The same of a name.

@@ -6,13 +6,17 @@ use crate::matching::{Entry, Outcome};
 use crate::words;
 use model::QueueKind;
 
-/// So many receives of one rank are looked at, and messages for it.
+/// So many ranks are looked at, and receives of each.
 const LOOKED_AT: usize = 64;
+
+/// So many operations of a rank are gone through: a flood of messages tells nothing more.
+const SCANNED: usize = 4096;
 
 /// A receive that one of these ranks has posted, and a message of the same sender with another tag, in a clause.
 pub fn clause(context: &Context<'_>, procs: &[ProcIndex]) -> Option<String> {
     procs.iter().take(LOOKED_AT).find_map(|proc| {
         let own = context.matching.of_proc(*proc);
+        let own = &own[..own.len().min(SCANNED)];
         let is_open = |entry: &&Entry<'_>| {
             entry.is_own() && !entry.probe && entry.outcome == Outcome::Unmatched && !entry.operation.tag_wild
         };
@@ -21,15 +25,13 @@ pub fn clause(context: &Context<'_>, procs: &[ProcIndex]) -> Option<String> {
             let sender = receive.peer.filter(|sender| *sender != *proc)?;
             let arrived =
                 own.iter().filter(|one| one.place.queue == QueueKind::UnexpectedMessages && one.peer == Some(sender));
-            let of_sender = context.matching.of_proc(sender).iter();
+            let of_sender = context.matching.of_proc(sender).iter().take(SCANNED);
             let sent = of_sender.filter(|one| one.place.queue == QueueKind::PendingSends && one.peer == Some(*proc));
             let wanted = receive.operation.desired_tag?;
-            let other = arrived
-                .chain(sent)
-                .filter(is_open)
-                .filter(|one| one.communicator == receive.communicator)
-                .take(LOOKED_AT)
-                .find_map(|one| one.operation.actual_tag.or(one.operation.desired_tag).filter(|tag| *tag != wanted))?;
+            let other =
+                arrived.chain(sent).filter(is_open).filter(|one| one.communicator == receive.communicator).find_map(
+                    |one| one.operation.actual_tag.or(one.operation.desired_tag).filter(|tag| *tag != wanted),
+                )?;
             let (rank, from) = (words::proc(context.job, *proc), words::proc(context.job, sender));
             Some(format!("{rank} has posted a receive of tag {wanted} from {from}, which has sent tag {other}"))
         })
