@@ -1,6 +1,6 @@
 //! Words for ranks, communicators and operations, the same in all findings.
 
-use super::job::{Job, Proc, ProcIndex};
+use super::job::{CommunicatorId, Job, Proc, ProcIndex};
 use model::{Communicator, Operation};
 
 /// How many ranks of a list are written out.
@@ -87,6 +87,12 @@ pub fn object(function: &str, found: &Communicator) -> String {
         _ => "communicator",
     };
     shared_by(noun, found)
+}
+
+/// The same of a communicator of the job.
+pub fn object_of(job: &Job<'_>, id: CommunicatorId, function: &str) -> String {
+    let view = job.communicators.get(id.0).and_then(|shared| shared.views.first());
+    view.map_or_else(|| "a communicator".to_owned(), |view| object(function, view.communicator))
 }
 
 fn shared_by(noun: &str, found: &Communicator) -> String {

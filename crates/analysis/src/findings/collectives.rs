@@ -111,8 +111,7 @@ pub fn on(context: &Context<'_>, id: CommunicatorId) -> String {
 
 /// What a function on a communicator is about, in words: its file or window, or the communicator itself.
 pub fn about(context: &Context<'_>, id: CommunicatorId, function: &str) -> String {
-    let view = context.job.communicators.get(id.0).and_then(|shared| shared.views.first());
-    view.map_or_else(|| "a communicator".to_owned(), |view| words::object(function, view.communicator))
+    words::object_of(context.job, id, function)
 }
 
 pub(super) fn is_are(number: usize) -> &'static str {

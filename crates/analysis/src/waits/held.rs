@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use super::threads::{Whose, in_lock, whose};
 use super::{Free, Need, ProcState};
 use crate::job::{Job, ProcIndex};
-use model::{Awaited, AwaitedKind, Outside, Owner, Process};
+use model::{Awaited, AwaitedKind, Outside, Process};
 
 /// A process that can do nothing before others let it go on.
 #[derive(Debug)]
@@ -105,21 +105,18 @@ impl ByPid<'_> {
 
     /// What must happen before a thread goes on, where everybody who can end its wait is of the job.
     fn need(&self, proc: ProcIndex, process: &Process, thread: &Outside, awaited: &Awaited) -> Option<Need> {
+        // All who can end it, where everybody of these is of the job.
+        let owners = || -> Option<Vec<ProcIndex>> {
+            let all = awaited.owners.iter().map(|owner| self.beside(process, owner.pid?));
+            all.collect::<Option<Vec<_>>>().filter(|all| !all.is_empty())
+        };
+        let needs = |all: Vec<ProcIndex>| all.into_iter().map(Need::Proc).collect();
         match awaited.kind {
-            AwaitedKind::FileLock | AwaitedKind::Child => {
-                let of = |owner: &Owner| self.beside(process, owner.pid?);
-                let owners: Vec<Need> =
-                    awaited.owners.iter().map(|owner| Some(Need::Proc(of(owner)?))).collect::<Option<_>>()?;
-                (!owners.is_empty()).then_some(Need::All(owners))
-            }
+            AwaitedKind::FileLock | AwaitedKind::Child => Some(Need::All(needs(owners()?))),
             // Who has an end besides, of those that may not be looked into, nobody knows.
             AwaitedKind::Reader | AwaitedKind::Writer => {
-                let of = |owner: &Owner| self.beside(process, owner.pid?).filter(|one| *one != proc);
-                let owners: Vec<Need> =
-                    awaited.owners.iter().map(|owner| Some(Need::Proc(of(owner)?))).collect::<Option<_>>()?;
-                let any = Box::new(Need::Any(owners));
-                (!awaited.owners.is_empty())
-                    .then_some(Need::Doubted(any, "another process may have its other end, too"))
+                let any = Need::Any(needs(owners().filter(|all| !all.contains(&proc))?));
+                Some(Need::Doubted(Box::new(any), "another process may have its other end, too"))
             }
             AwaitedKind::Opener => None,
             AwaitedKind::Mutex | AwaitedKind::Rwlock | AwaitedKind::Gil | AwaitedKind::Thread => {

@@ -2,7 +2,7 @@
 
 use super::posted::{Op, Posted};
 use super::{CollectiveId, Need, Thread, Waits};
-use crate::job::{Job, ProcIndex, View};
+use crate::job::{Job, ProcIndex};
 use crate::words;
 use functions::WaitKind;
 use model::Remark;
@@ -54,9 +54,8 @@ impl Waits<'_> {
             return None;
         }
         let missing = words::procs(job, &collective.missing);
-        let place = collective.communicator.and_then(|id| job.communicators.get(id.0)?.views.first());
-        let object = |view: &View<'_>| format!(" on {}", words::object(&collective.function, view.communicator));
-        let on = place.map_or_else(String::new, object);
+        let object = |id| format!(" on {}", words::object_of(job, id, &collective.function));
+        let on = collective.communicator.map_or_else(String::new, object);
         let name = collective.group.as_ref().map_or_else(String::new, |group| format!(" with {}", group.name));
         Some(format!("{missing} to enter {}{on}{name}", collective.function))
     }

@@ -142,8 +142,7 @@ pub fn handled_signal(pid: u32, thread: u32, stack_pointer: u64) -> i64 {
         let mut before = [0; 8];
         let at = stack_pointer.checked_add(Machine::ours()?.blocked_before())?;
         crate::stop::Memory::open(pid).ok()?.read_one(at, &mut before).ok()?;
-        let number = signal_number(u64::from_str_radix(blocked.trim(), 16).ok(), Some(u64::from_ne_bytes(before)));
-        Some(number)
+        Some(signal_number(u64::from_str_radix(blocked.trim(), 16).ok(), Some(u64::from_ne_bytes(before))))
     };
     of().unwrap_or_default()
 }
