@@ -60,6 +60,8 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(native::handled_signal, module)?)?;
     module.add_function(wrap_pyfunction!(native::message_memory, module)?)?;
     module.add_class::<native::Watchdog>()?;
+    module.add_class::<native::KeptHandler>()?;
+    module.add_function(wrap_pyfunction!(native::take_back_interrupt, module)?)?;
     module.add_function(wrap_pyfunction!(native::begin_look, module)?)?;
     module.add_function(wrap_pyfunction!(native::interrupt, module)?)?;
     module.add_function(wrap_pyfunction!(native::release_everything, module)?)?;

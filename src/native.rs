@@ -224,6 +224,29 @@ impl Watchdog {
     }
 }
 
+/// The handler that C has for SIGINT: see `native::KeptHandler`.
+#[pyclass(module = "mpi_queues._native")]
+pub struct KeptHandler(Option<native::KeptHandler>);
+
+#[pymethods]
+impl KeptHandler {
+    #[new]
+    fn new() -> PyResult<Self> {
+        Ok(Self(Some(native::KeptHandler::new()?)))
+    }
+
+    /// It is there again.
+    fn restore(&mut self) {
+        self.0 = None;
+    }
+}
+
+/// Whether a SIGINT of this program waited for a process that it traces: see `native::take_back_interrupt`.
+#[pyfunction]
+pub fn take_back_interrupt(pid: u32) -> PyResult<bool> {
+    Ok(native::take_back_interrupt(pid)?)
+}
+
 /// A session over the process of a core file. `exe` is its program, where the user has named it; `reader` is for whom files are
 /// read that the core file names.
 #[pyfunction]

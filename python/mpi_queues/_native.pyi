@@ -44,6 +44,7 @@ __all__ = [
     "Diagnosis",
     "Digests",
     "Finding",
+    "KeptHandler",
     "LiveProcesses",
     "NativeError",
     "Operation",
@@ -99,6 +100,7 @@ __all__ = [
     "symbol_names",
     "system_call_of_proc",
     "system_call_of_registers",
+    "take_back_interrupt",
     "unanswered",
     "value_of_c",
     "wants_processor",
@@ -139,6 +141,21 @@ class Watchdog:
 
     def stop(self) -> None:
         """The reading has ended."""
+
+@final
+class KeptHandler:
+    """What C has as the handler of SIGINT, for Python can only replace it."""
+
+    def __new__(cls) -> KeptHandler: ...
+    def restore(self) -> None:
+        """It is there again."""
+
+def take_back_interrupt(pid: int) -> bool:
+    """Takes back a SIGINT that this program has sent to a process that it traces and that stands. Whether there was one.
+
+    Raises:
+        OSError: what ptrace(2) says.
+    """
 
 @final
 class LiveProcesses:

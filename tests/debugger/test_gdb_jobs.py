@@ -8,6 +8,7 @@ import os
 import re
 import signal
 import subprocess
+import time
 from pathlib import Path
 from typing import Any, Callable, Dict, Iterator, List, Tuple
 
@@ -623,9 +624,11 @@ def test_ctrl_c_leaves_nothing_half_attached(debian_mpi: MpiBuild, start_job: Ca
     with Terminal() as gdb:
         gdb.run(f"source {GDB_LOADER}")
         gdb.run("set confirm off")
-        for rank in (0, 3, 9):
+        # In the middle of gdb's `attach`, between two of them, and about when the last has been attached to.
+        for rank, seconds in ((0, 0.0), (3, 0.05), (8, 0.09), (9, 0.0), (11, 0.02)):
             gdb.send(f"mpi attach {of(job)}\n")
             processes.wait_until(lambda rank=rank: processes.tracer(job.pids[rank]) == gdb.pid, "the debugger")
+            time.sleep(seconds)
             gdb.send("\x03")
             seen = gdb.read_until(PROMPT) + gdb.read_quiet()
             held = list(inferiors(gdb.run("info inferiors")).values())

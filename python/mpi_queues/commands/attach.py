@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import List, Sequence
+from typing import Iterable, List, Sequence
 
 from ..errors import UserError, as_user_error
 from ..launchers import finding
@@ -61,6 +61,12 @@ class AttachCommand(Command):
         job = self._job(context, arguments)
         before = held_ranks(context)
         wanted = chosen(arguments.get(RANKS.name), job, self.full_name)
+        with context.jobs.uninterrupted():
+            self._have(context, job, arguments, wanted, before)
+
+    def _have(
+        self, context: Context, job: Job, arguments: opt.Arguments, wanted: List[RankEntry], before: Iterable[int]
+    ) -> None:
         name = arguments.get(MEMBERS.name)
         if name is not None:
             wanted = self._members(context, job, wanted, name)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Callable, List, Optional, Sequence
+from typing import Callable, ContextManager, List, Optional, Sequence
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,15 @@ class JobControl(ABC):
     @abstractmethod
     def held(self) -> List[Held]:
         """The processes that the debugger has, by its number."""
+
+    def uninterrupted(self) -> ContextManager[None]:
+        """Within, a Ctrl-C counts where ``interrupted`` is asked: processes are half had, or half let go, in between.
+        The debuggers that ask by themselves need nothing."""
+        return contextlib.nullcontext()
+
+    def interrupted(self) -> bool:
+        """Whether somebody typed Ctrl-C; it counts no more after that."""
+        return False
 
     @abstractmethod
     def attach(self, pid: int, executable: Optional[str], name: str) -> Held:

@@ -126,38 +126,46 @@ def attach_all(context: Context, entries: Sequence[RankEntry]) -> List[Tuple[Ran
     Raises:
         UserError: after Ctrl-C, when what was attached to so far has been let go.
     """
-    known = held_ranks(context)
+    with context.jobs.uninterrupted():
+        known = held_ranks(context)
+        try:
+            return _attach_each(context, entries)
+        except KeyboardInterrupt:
+            let_go(context, [pid for pid in held_ranks(context) if pid not in known])
+            raise UserError(
+                "interrupted: the ranks that were attached to have been let go",
+                help="type: mpi attach -ranks LIST",
+                kind="interrupted",
+            ) from None
+        finally:
+            context.progress("")
+
+
+def _attach_each(context: Context, entries: Sequence[RankEntry]) -> List[Tuple[RankEntry, str]]:
     failed: List[Tuple[RankEntry, str]] = []
-    try:
-        for at, entry in enumerate(entries):
-            context.progress(f"attaching: {entry.name} ({at + 1} of {len(entries)}) …")
-            if entry.pid is None or not entry.here:
-                failed.append((entry, out_of_reach(entry)))
-                continue
-            try:
-                context.jobs.attach(entry.pid, entry.executable, entry.name)
-            except FAILURES as error:
-                failed.append((entry, str(as_user_error(error)).replace("\n", "; ")))
-    except KeyboardInterrupt:
-        let_go(context, [pid for pid in held_ranks(context) if pid not in known])
-        raise UserError(
-            "interrupted: the ranks that were attached to have been let go",
-            help="type: mpi attach -ranks LIST",
-            kind="interrupted",
-        ) from None
-    finally:
-        context.progress("")
+    for at, entry in enumerate(entries):
+        context.progress(f"attaching: {entry.name} ({at + 1} of {len(entries)}) …")
+        if entry.pid is None or not entry.here:
+            failed.append((entry, out_of_reach(entry)))
+            continue
+        try:
+            context.jobs.attach(entry.pid, entry.executable, entry.name)
+        except FAILURES as error:
+            failed.append((entry, str(as_user_error(error)).replace("\n", "; ")))
+        if context.jobs.interrupted():
+            raise KeyboardInterrupt
     return failed
 
 
 def let_go(context: Context, pids: Iterable[int]) -> List[str]:
     """Lets go of processes; what went wrong."""
     failed = []
-    for pid in pids:
-        try:
-            context.jobs.detach(pid)
-        except FAILURES as error:
-            failed.append(str(as_user_error(error)).replace("\n", "; "))
+    with context.jobs.uninterrupted():
+        for pid in pids:
+            try:
+                context.jobs.detach(pid)
+            except FAILURES as error:
+                failed.append(str(as_user_error(error)).replace("\n", "; "))
     return failed
 
 

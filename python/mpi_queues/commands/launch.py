@@ -79,7 +79,8 @@ class LaunchCommand(Command):
             processes.send(launched.pid, signal.SIGTERM)
             let_go(context, [launched.pid])
             raise
-        self._have(context, launched, job, wanted)
+        with context.jobs.uninterrupted():
+            self._have(context, launched, job, wanted)
 
     def _have(self, context: Context, launched: Launched, job: Job, wanted: List[RankEntry]) -> None:
         launcher = launched.pid

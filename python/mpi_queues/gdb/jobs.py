@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import re
-from typing import Any, Callable, Dict, List, Optional, Set, Tuple
+from typing import Any, Callable, ContextManager, Dict, List, Optional, Set, Tuple
 
 import gdb
 
@@ -19,7 +19,7 @@ from . import stacks as gdb_stacks
 from . import text as gdb_text
 from .inferiors import having, is_core, state_of
 from .launch import Launch, Spawning, Watch
-from .quiet import Mute, change, quietly, shown, uninterrupted
+from .quiet import Mute, change, quietly, shown, take_back_interrupt, take_interrupt, uninterrupted
 
 #: gdb's commands that resume what is debugged, and their short forms (gdb manual, "Continuing and Stepping").
 _RESUMING = re.compile(
@@ -83,31 +83,39 @@ class GdbJobs(JobControl):
             )
         return found
 
+    def uninterrupted(self) -> ContextManager[None]:
+        return uninterrupted()
+
+    def interrupted(self) -> bool:
+        return take_interrupt()
+
     def attach(self, pid: int, executable: Optional[str], name: str) -> Held:
-        inferior = having(pid)
-        if inferior is None:
-            _refuse_non_stop()
-            attaching.check_readable(pid)
-            with quietly(), gdb_stacks.selection_kept(), Mute():
-                inferior = self._attached(pid)
-        self._names[int(inferior.num)] = (pid, name)
-        self._together()
-        return next(held for held in self.held() if held.pid == pid)
+        with uninterrupted():
+            inferior = having(pid)
+            if inferior is None:
+                _refuse_non_stop()
+                attaching.check_readable(pid)
+                with quietly(), gdb_stacks.selection_kept(), Mute():
+                    inferior = self._attached(pid)
+            self._names[int(inferior.num)] = (pid, name)
+            self._together()
+            return next(held for held in self.held() if held.pid == pid)
 
     def _attached(self, pid: int) -> Any:
         started, stopped = processes.start_time(pid), processes.state(pid) == "T"
         inferior = self._idle()
         try:
             gdb_stacks.select_inferior(inferior)
-            with uninterrupted():
+            try:
                 gdb_files.attach(pid)
+            finally:
+                take_back_interrupt(pid)
             if not inferior.pid:
                 raise UserError(f"pid {pid}: gdb did not attach to it", kind="not_attached")
         except BaseException as error:
-            # Also a Ctrl-C in the middle of it: what gdb has by then goes on running, or stays stopped as it was.
-            with uninterrupted():
-                self._let_go(inferior)
-                attaching.restore_state(pid, started, stopped, killed=True)
+            # What gdb has by then goes on running, or stays stopped as it was.
+            self._let_go(inferior)
+            attaching.restore_state(pid, started, stopped, killed=True)
             if isinstance(error, gdb.error):
                 raise UserError(f"pid {pid}: gdb cannot attach to it: {error}", kind="not_attached") from None
             raise

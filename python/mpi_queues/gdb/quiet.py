@@ -5,9 +5,12 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+from types import FrameType
 from typing import Any, Dict, Iterator, Optional
 
 import gdb
+
+from .. import _native
 
 #: Nothing may ask a question whose text nobody would see, and the command tells the whole at its end.
 _SILENT = {
@@ -73,18 +76,61 @@ def change(name: str, value: str) -> None:
         gdb.execute(f"set {name} {value}", to_string=True)
 
 
+#: Whether :func:`uninterrupted` is on, and whether somebody typed Ctrl-C since.
+_on = False
+_came = False
+
+
 @contextlib.contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Ctrl-C counts only afterwards.
+    """A Ctrl-C counts where :func:`take_interrupt` asks for it, and nowhere else: what it was to stop is half done.
 
-    While gdb waits for a process it hands a Ctrl-C on to it (gdb 13, inflow.c, child_pass_ctrlc); the process
-    would have that SIGINT before it when it is let go, and end.
+    One that nobody has taken by the end came too late.
     """
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    global _on, _came
+    if _on:
+        yield
+        return
+    # One from before counts now, while nothing has been changed.
+    unblocked = signal.pthread_sigmask(signal.SIG_BLOCK, ())
+    handler = _native.KeptHandler()
+    # gdb has its own handler in C and tells this one of Python, as Python's own does.
+    ours = signal.signal(signal.SIGINT, _note)
+    _on, _came = True, False
     try:
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        # In this order: one that is pending comes to our handler.
+        signal.pthread_sigmask(signal.SIG_SETMASK, unblocked)
+        signal.signal(signal.SIGINT, ours or signal.default_int_handler)
+        handler.restore()
+        _on = False
+
+
+def _note(number: int, frame: Optional[FrameType]) -> None:
+    global _came
+    _came = True
+
+
+def take_interrupt() -> bool:
+    """Whether somebody typed Ctrl-C within :func:`uninterrupted`; it counts no more after that."""
+    global _came
+    if _on and signal.SIGINT in signal.sigpending():
+        signal.sigtimedwait({signal.SIGINT}, 0)
+        _came = True
+    came, _came = _came, False
+    return came
+
+
+def take_back_interrupt(pid: int) -> None:
+    """Sees to it that a process does not end by a Ctrl-C that gdb handed on to it while it attached (gdb 13, inflow.c,
+    child_pass_ctrlc): it counts as one of ours. Blocking the signal is not enough: gdb waits for threads with the mask
+    that it began with (linux-nat.c, wait_for_signal)."""
+    global _came
+    # A process that has ended meanwhile, or that gdb does not hold, cannot be asked.
+    with contextlib.suppress(OSError):
+        _came = _native.take_back_interrupt(pid) or _came
 
 
 class Mute:

@@ -89,9 +89,10 @@ class LldbJobs(JobControl):
                 return target
         raise UserError(f"lldb does not have a process {pid}", help="type: mpi ranks", kind="no_process")
 
+    def interrupted(self) -> bool:
+        return base.wants_interrupt()
+
     def attach(self, pid: int, executable: Optional[str], name: str) -> Held:
-        if base.wants_interrupt():
-            raise KeyboardInterrupt
         try:
             target = self._target(pid)
         except UserError:

@@ -10,7 +10,11 @@ mod waiting;
 
 pub use held::release_everything;
 pub use memory::{Memory, Piece};
+pub(crate) use ptrace::{Event, blocked_signals, go_on, look};
+#[cfg(test)]
+pub(crate) use ptrace::{detach, interrupt, seize};
 pub use stopped::{Purpose, Standing, StopError, Stopped};
+pub(crate) use threads::of_process;
 pub use threads::{Status, status};
 pub(crate) use time::processor_time;
 pub use waiting::Waits;
