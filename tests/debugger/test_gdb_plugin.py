@@ -32,6 +32,7 @@ def source_of(text: str) -> dict[str, str]:
     return found
 
 
+@pytest.mark.slow
 def test_the_plugin_that_the_program_names(comms_job: Job, plugin: str) -> None:
     output = at_rank(comms_job, 0, "mpi plugin info")
     assert f"path: {plugin}" in output
@@ -63,6 +64,7 @@ def test_a_plugin_by_name(comms_job: Job, plugin: str, tmp_path: pathlib.Path) -
     assert source_of(text)["plugin"] == str(copy)
 
 
+@pytest.mark.slow
 def test_a_file_that_is_no_plugin(comms_job: Job, tmp_path: pathlib.Path) -> None:
     text = tmp_path / "text.so"
     text.write_text("no library\n")
@@ -123,6 +125,7 @@ def test_no_plugin_for_handles_says_where_it_was_looked_for(comms_job: Job) -> N
     assert max(map(len, output.split("\n", 2)[2].splitlines())) <= 100
 
 
+@pytest.mark.slow
 def test_a_plugin_for_handles_that_loops_is_ended_in_time(debian_mpi: MpiBuild, comms_job: Job) -> None:
     plugin = builds.handle_plugin(debian_mpi, "loop:mpidbg_comm_query")
     output = at_rank(

@@ -30,7 +30,7 @@ def test_objects_of_cxx(cxx_program: Program) -> None:
 
 
 @pytest.mark.parametrize("mode", ["early", "late"])
-@pytest.mark.usual("debian-late")
+@pytest.mark.slow
 def test_before_and_after_mpi(mpi_build: MpiBuild, mode: str) -> None:
     with Program(mpi_build, "printers.c", mode) as job:
         check_variables(job, 0)
@@ -117,6 +117,7 @@ def test_numbers_are_there_when_asked_for(debian_program: Program) -> None:
     assert tag == "(int) all.last.MPI_TAG = 12\n"
 
 
+@pytest.mark.slow
 def test_the_facts_are_below(debian_program: Program) -> None:
     opened, closed, one, printed = at(debian_program, 0, "v -P 1 halo", "v halo", "v halo->rank", "mpi print halo")
     (pointer,) = at(debian_program, 0, "v -P 2 where", function="stop")

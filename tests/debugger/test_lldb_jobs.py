@@ -244,6 +244,7 @@ def test_attach_to_a_job(started: Started) -> None:
     assert started.finish() == 0
 
 
+@pytest.mark.slow
 def test_only_members_of_a_communicator(comms_job: Job) -> None:
     truth = next(one for one in comms_job.truth[1]["communicators"] if one["group"] == [1])
     outputs = lldb.run(f"mpi attach {comms_job.pids[0]} -comm {truth['name']}", "mpi ranks -format json", "mpi detach")

@@ -22,6 +22,7 @@ def plugin() -> str:
     return str(debian_plugin())
 
 
+@pytest.mark.slow
 def test_the_plugin_that_the_program_names(comms_job: Job, plugin: str) -> None:
     info, bare, queues, compared = lldb.at(
         comms_job, 0, "mpi plugin info", "mpi plugin", "mpi queues -source plugin -format json", "mpi queues -compare"
@@ -33,6 +34,7 @@ def test_the_plugin_that_the_program_names(comms_job: Job, plugin: str) -> None:
     assert "differences between built-in reader and plug-in" in compared
 
 
+@pytest.mark.slow
 def test_a_plugin_by_name(comms_job: Job, plugin: str, tmp_path: pathlib.Path) -> None:
     copy = tmp_path / "libompi_dbg_msgq.so"
     copy.write_bytes(pathlib.Path(plugin).read_bytes())

@@ -31,6 +31,7 @@ def job(debian_mpi: MpiBuild) -> Any:
 
 
 @pytest.mark.parametrize("debugger", DEBUGGERS, ids=[debugger.name for debugger in DEBUGGERS])
+@pytest.mark.slow
 def test_all_processes_of_the_debugger_as_one_tree(debugger: Gdb, job: Job) -> None:
     attach: List[str] = []
     for number, pid in enumerate(job.pids):

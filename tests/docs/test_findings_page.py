@@ -45,7 +45,7 @@ def _cases() -> List[Any]:
 
 
 @pytest.mark.parametrize("example", _cases())
-@pytest.mark.usual("tag mismatch", "missing in collective", "unmatched send")
+@pytest.mark.usual("tag mismatch")
 def test_what_is_said_is_what_the_page_shows(example: findings.Example, preflight: None) -> None:
     shown, found = findings.written()[example.kind], ""
     for said in findings.told(example):

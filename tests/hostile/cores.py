@@ -25,7 +25,7 @@ from .core_damage import KINDS, Core
 from .guarded import Run
 from .typed import Typed, typed
 
-SHORT = range(2)
+SHORT = range(1)
 LONG = range(120)
 MPIS = ("openmpi", "mpich")
 

@@ -28,7 +28,7 @@ from support.paths import PROGRAMS
 
 from .guarded import Run, guarded
 
-SHORT = range(2)
+SHORT = range(1)
 LONG = range(250)
 MPIS = ("openmpi", "mpich")
 

@@ -83,6 +83,7 @@ def test_the_json_of_a_job_is_that_of_the_command_line(job: Job, tmp_path: Path)
     _same(*pids[:2], "--core", core)
 
 
+@pytest.mark.slow
 def test_a_recording_is_that_of_the_command_line(job: Job, tmp_path: Path) -> None:
     pids = pid_options(job.pids)
     ours, theirs = tmp_path / "ours.mpirec", tmp_path / "theirs.mpirec"

@@ -157,7 +157,7 @@ def check_c(job: jobs.Job, via: str) -> None:
 
 
 @pytest.mark.parametrize("via", ["native", "gdb"])
-@pytest.mark.usual("debian-native")
+@pytest.mark.slow
 def test_variables_of_other_units_and_of_libraries(
     mpi_build: MpiBuild, start_calls: StartCalls, via: str, tmp_path: pathlib.Path
 ) -> None:
@@ -193,7 +193,7 @@ def test_arguments_of_fortran(
 
 
 @pytest.mark.parametrize(("source", "ranks"), [("calls.f90", 3), ("calls_integers.f90", 2)])
-@pytest.mark.usual("calls_integers.f90-2")
+@pytest.mark.slow
 def test_arguments_of_fortran_in_mpich(
     debian_mpich: MpiBuild, start_calls: StartCalls, source: str, ranks: int
 ) -> None:
@@ -244,6 +244,7 @@ def test_a_source_that_changed_is_not_believed(debian_mpi: MpiBuild, start_calls
         assert "changed after the program was built" in call["arguments_unknown"]
 
 
+@pytest.mark.slow
 def test_without_its_source_an_unoptimised_program_tells_why(debian_mpi: MpiBuild, start_calls: StartCalls) -> None:
     job = start_calls(debian_mpi, "calls.c", "-O0")
     source = pathlib.Path(job.program).with_name("calls.c")

@@ -239,6 +239,7 @@ def test_another_transport_is_no_information_and_not_an_empty_queue(debian_mpi: 
     job.assert_running()
 
 
+@pytest.mark.slow
 def test_many_operations_are_read_whole(mpi_build: MpiBuild, start_job: StartJob) -> None:
     receives, messages = 20000, 10000
     job = start_job(mpi_build, "many", str(receives), "40", str(messages), ranks=2)

@@ -80,6 +80,7 @@ def test_calls_without_their_source(
     check(job, calls_of(job, "--via", via))
 
 
+@pytest.mark.slow
 def test_calls_without_their_source_in_mpich(mpich_build: MpiBuild, start_calls: StartCalls) -> None:
     job = started(start_calls, mpich_build, "-O2")
     check(job, calls_of(job))

@@ -116,7 +116,7 @@ def in_debugger(debugger: str, program: Optional[pathlib.Path], core: pathlib.Pa
 
 
 @pytest.mark.parametrize("debugger", DEBUGGERS)
-@pytest.mark.usual("lldb")
+@pytest.mark.slow
 def test_in_a_debugger(debugger: str, modes: Job, whole: pathlib.Path) -> None:
     live = mpi_queues("show", "--pid", str(modes.pids[0]), "--format", "json", "--internal")
     said = in_debugger(debugger, modes.program, whole, "mpi queues -format json -internal")

@@ -76,7 +76,7 @@ def _compare(job: Job, name: str, directory: Path, request: pytest.FixtureReques
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=_name)
-@pytest.mark.usual("debian-comms", "debian-types")
+@pytest.mark.usual("debian-comms")
 def test_handles_are_what_the_program_made(
     mpi_build: MpiBuild,
     start_job: Callable[..., Job],
@@ -88,7 +88,7 @@ def test_handles_are_what_the_program_made(
 
 
 @pytest.mark.parametrize("program", ON_MPICH, ids=_name)
-@pytest.mark.usual("mpich-debian-files-romio", "mpich-wheel-*-comms", "mpich-wheel-*-one_sided")
+@pytest.mark.usual("mpich-debian-files-romio", "mpich-wheel-*-one_sided")
 def test_handles_of_mpich_are_what_the_program_made(
     mpich_build: MpiBuild,
     start_job: Callable[..., Job],

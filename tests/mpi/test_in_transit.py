@@ -124,6 +124,7 @@ def _each_once(job: Job) -> int:
     return len(_in_transit(first, internal=False))
 
 
+@pytest.mark.slow
 def test_a_recording_and_the_text_have_them(debian_mpi: MpiBuild, start_job: StartJob, tmp_path: Path) -> None:
     job = start_job(debian_mpi, "truth_in_transit", *ROOM[1][0])
     recording = tmp_path / "job.mpirec"

@@ -56,7 +56,7 @@ def job(request: pytest.FixtureRequest) -> Iterator[Job]:
 
 
 @pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
-@pytest.mark.usual("wheel_mpi-native", "debian_mpich-native", "debian_mpi-gdb")
+@pytest.mark.usual("wheel_mpi-native", "debian_mpich-native")
 def test_who_is_late_is_told(job: Job, via: str) -> None:
     assert_told(diagnosis(*pid_options(job.pids), "--via", via))
     job.assert_running()

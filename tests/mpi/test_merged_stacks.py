@@ -100,6 +100,7 @@ def test_who_is_not_where_the_others_are(elsewhere: Job) -> None:
     elsewhere.assert_running()
 
 
+@pytest.mark.slow
 def test_one_rank_and_all_frames(elsewhere: Job) -> None:
     pids = pid_options(elsewhere.pids)
     content = json.loads(mpi_queues("stacks", *pids, "--rank", str(ODD), "--internal", "--format", "json").out)

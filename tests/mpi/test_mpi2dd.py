@@ -73,6 +73,7 @@ def test_a_job_is_the_same_from_each_of_its_processes(tmp_path: Path, width: int
 
 
 @pytest.mark.parametrize("width", WIDTHS)
+@pytest.mark.slow
 def test_ranks_shows_the_worlds_and_who_spawned_them(tmp_path: Path, width: int) -> None:
     with running(tmp_path, width=width) as true:
         starter = true.truth["starter"]

@@ -145,6 +145,7 @@ def test_options_that_name_a_fifo(fifo: pathlib.Path, tmp_path: pathlib.Path) ->
         assert "Traceback" not in result.err and name in result.err, str(result)
 
 
+@pytest.mark.slow
 def test_the_program_of_a_core_file_is_a_fifo(fifo: pathlib.Path, tmp_path: pathlib.Path) -> None:
     program = tmp_path / "plain"
     shutil.copy(compile_with(["gcc"], "plain", [PROGRAMS / "plain.c"], [], language=C_FLAGS), program)

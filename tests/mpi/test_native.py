@@ -155,6 +155,7 @@ def test_a_process_that_ends_meanwhile_is_gone(debian_mpi: MpiBuild) -> None:
         assert result.status == 3, str(result)
 
 
+@pytest.mark.slow
 def test_what_is_read_through_gdb_is_read_so(job: Job) -> None:
     for via in ("gdb", "native", "auto"):
         found = _shown(*pid_options(job.pids), "--via", via)["processes"]

@@ -96,7 +96,7 @@ def test_all_wrappers_are_told(
     [("truth_tvtest", ("posted",), 2), ("truth_threads", (), 2), ("truth_collective", ("barrier",), 3)],
     ids=["tvtest", "threads", "collective"],
 )
-@pytest.mark.usual("tvtest", "threads")
+@pytest.mark.slow
 def test_a_protocol_that_makes_requests_larger(
     wheel_mpi: MpiBuild, start_job: StartJob, program: str, arguments: Tuple[str, ...], ranks: int
 ) -> None:

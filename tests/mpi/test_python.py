@@ -154,6 +154,7 @@ def test_an_exception_of_all_ranks_is_no_cause(debian_mpi: MpiBuild, start_pytho
     assert "ModuleNotFoundError" not in told["verdict"]["headline"]
 
 
+@pytest.mark.slow
 def test_a_rank_that_sleeps_in_a_handler(debian_mpi: MpiBuild, start_python: StartPython) -> None:
     program = "exception_sleeps"
     job = start_python(debian_mpi, program, ranks=2)
@@ -275,7 +276,7 @@ def of_target(*target: str) -> Dict[int, Json]:
 
 
 @pytest.mark.parametrize("debugger", ["native", "gdb", "lldb"])
-@pytest.mark.usual("native")
+@pytest.mark.slow
 def test_every_kind_of_target_tells_of_python(
     debian_mpi: MpiBuild, start_python: StartPython, tmp_path: Path, debugger: str
 ) -> None:

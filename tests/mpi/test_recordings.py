@@ -34,6 +34,7 @@ def _pieces(file: Path) -> int:
     return sum(len(pattern.findall(raw)) for kind, raw in recording_file.frames(file) if kind == "MEMO")
 
 
+@pytest.mark.slow
 def test_payloads_are_recorded_only_when_they_are_asked_for(
     mpi_build: MpiBuild, start_job: StartJob, tmp_path: Path
 ) -> None:

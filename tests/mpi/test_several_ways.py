@@ -52,7 +52,7 @@ def _shared_memory(pid: int) -> Set[str]:
 
 
 @pytest.mark.parametrize("name", ONLY_TCP)
-@pytest.mark.usual("debian", "mpich-debian")
+@pytest.mark.usual("mpich-debian")
 def test_every_way_is_read(preflight: None, start_job: StartJob, name: str) -> None:
     build = builds.BUILDS[name]()
     job = start_job(build, "truth_ways", ONLY_TCP[name], ranks=3)

@@ -129,6 +129,7 @@ def test_without_the_source(mpi_build: MpiBuild, start_calls: StartCalls, level:
         assert all(truth[index] in named(started, "calls_started.c") for index, started in enumerate(told[rank])), rank
 
 
+@pytest.mark.slow
 def test_fortran(debian_mpi: MpiBuild, start_calls: StartCalls) -> None:
     job = start_calls(debian_mpi, "calls_started.f90", "-g", "-O0")
     check(job, waiting(job), "calls_started.f90", {1, 2})

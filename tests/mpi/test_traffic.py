@@ -56,6 +56,7 @@ def test_what_arrived_is_what_was_sent_unless_it_is_on_its_way(mpi_build: MpiBui
     job.assert_running()
 
 
+@pytest.mark.slow
 def test_another_transport_counts_nothing(debian_mpi: MpiBuild, start_job: StartJob) -> None:
     job = start_job(debian_mpi, "truth_collective", "barrier", ranks=2, mca=PML_CM)
     for process in show(job.pids).values():

@@ -36,14 +36,11 @@ def _assert_equal_to_truth(job: Job, shown: Dict[int, Any]) -> None:
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=name_of)
 @pytest.mark.usual(
-    "mpich-debian-modes-2ranks",
     "mpich-debian-collective-ibarrier-4ranks",
     "mpich-debian-threads-2ranks",
-    "mpich-debian-tvtest-arrived-3ranks",
     "mpich-debian-random-1-200-3ranks",
     "mpich-wheel-*-comms-4ranks",
     "mpich-wheel-*-persistent-3ranks",
-    "mpich-wheel-*-probe-2ranks",
 )
 def test_snapshot_equals_what_was_posted(mpich_build: MpiBuild, start_job: StartJob, program: Program) -> None:
     name, arguments, ranks = program

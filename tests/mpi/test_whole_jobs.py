@@ -168,6 +168,7 @@ def made_up_gdb(place: pathlib.Path, code: str) -> Dict[str, str]:
     return {"PATH": f"{place}{os.pathsep}{os.environ['PATH']}"}
 
 
+@pytest.mark.slow
 def test_a_debugger_that_dies_costs_one_rank(
     debian_mpi: MpiBuild, start_job: Callable[..., Job], tmp_path: pathlib.Path
 ) -> None:

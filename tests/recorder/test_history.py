@@ -125,7 +125,7 @@ def test_what_is_told_in_words(debian_mpi: MpiBuild) -> None:
         assert "(now)" in text
 
 
-@pytest.mark.usual("mpich-debian")
+@pytest.mark.slow
 def test_the_first_collective_that_differs_is_told(any_mpi: MpiBuild) -> None:
     program = recorder.compiled(any_mpi, "differs.c")
     text = (recorder.PROGRAMS / "recorder" / "differs.c").read_text().splitlines()

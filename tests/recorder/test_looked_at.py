@@ -39,7 +39,7 @@ def _seen(job: Job, via: str) -> List[Any]:
 
 
 @pytest.mark.parametrize("via", ["native", "gdb"])
-@pytest.mark.usual("debian-gdb", "mpich-debian-native")
+@pytest.mark.usual("mpich-debian-native")
 def test_the_same_is_told(any_mpi: MpiBuild, via: str) -> None:
     program = recorder.compiled(any_mpi, "few.c")
     with Job(any_mpi, program, ranks=2, recorded=False) as job:

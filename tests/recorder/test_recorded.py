@@ -134,7 +134,7 @@ def test_names_of_communicators(any_mpi: MpiBuild) -> None:
         assert len({ranks[0].identity for ranks in named.values()}) == len(named)
 
 
-@pytest.mark.usual("debian", "mpich-debian")
+@pytest.mark.usual("mpich-debian")
 def test_a_record_can_be_read_at_any_moment(any_mpi: MpiBuild) -> None:
     program = recorder.compiled(any_mpi, "busy.c")
     with Job(any_mpi, program, ranks=1) as job:

@@ -81,7 +81,7 @@ def _check(processes: List[Dict[str, Any]], since: datetime) -> None:
 
 
 @pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
-@pytest.mark.usual("debian-native", "mpich-debian-native")
+@pytest.mark.usual("mpich-debian-native")
 def test_what_is_told_of_it(any_mpi: MpiBuild, via: str) -> None:
     since = datetime.now(timezone.utc) - TICK
     with _waiting(any_mpi) as job:

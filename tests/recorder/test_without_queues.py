@@ -46,13 +46,7 @@ def _environment(build: MpiBuild) -> Dict[str, str]:
 
 
 @pytest.mark.parametrize("path", _programs())
-@pytest.mark.usual(
-    "debian-different_roots",
-    "debian-intercomm_ranks",
-    "debian-wrong_tag",
-    "mpich-debian-crossed_communicators",
-    "mpich-debian-waitall_before_sends",
-)
+@pytest.mark.usual("debian-wrong_tag", "debian-intercomm_ranks", "mpich-debian-crossed_communicators")
 def test_the_bug_is_found(any_mpi: MpiBuild, path: Path) -> None:
     program = diagnosis.load(path, any_mpi.implementation != "Open MPI", as_mpich=True)
     assert program is not None

@@ -28,6 +28,7 @@ def test_a_watch_says_what_it_cannot_do(environment: Dict[str, str], tmp_path: p
 
 
 @pytest.mark.mpi
+@pytest.mark.slow
 def test_the_demo_is_told_and_ended(environment: Dict[str, str]) -> None:
     result = mpi_queues("demo", environment=environment)
     assert result.status == 0 and "Deadlock: rank 2 sends tag 21" in result.out, str(result)

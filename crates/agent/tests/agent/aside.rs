@@ -32,8 +32,15 @@ pub fn differences(name: &str, told: &serde_json::Value) -> Vec<String> {
         ("other names", Some(renamed(&snapshot))),
         ("another order", Some(reversed(&snapshot))),
     ];
+    let others = changed.map(|(what, other)| (what, other, expected.clone()));
+    let mirrored = mirror(&snapshot);
+    let as_mirrored = expected.map(|(kind, ranks, certain)| {
+        let mut ranks: Vec<_> = ranks.into_iter().map(|rank| last_rank(&snapshot) - rank).collect();
+        ranks.sort_unstable();
+        (kind, ranks, certain)
+    });
     let mut all = Vec::new();
-    for (what, other) in changed {
+    for (what, other, expected) in others.into_iter().chain([("other ranks", mirrored, as_mirrored)]) {
         let Some(other) = other.filter(|_| is_wrong) else { continue };
         let (found, said) = first(&other);
         if found != expected {
@@ -153,4 +160,51 @@ fn reversed(snapshot: &Snapshot) -> Snapshot {
     let mut changed = snapshot.clone();
     changed.processes.reverse();
     changed
+}
+
+fn last_rank(snapshot: &Snapshot) -> i64 {
+    i64::try_from(snapshot.processes.len()).unwrap() - 1
+}
+
+/// With the last process as rank 0, and so on: the same communicators, in which each process keeps its place. `None` where there are
+/// several worlds, or a rank was not read.
+fn mirror(snapshot: &Snapshot) -> Option<Snapshot> {
+    let last = last_rank(snapshot);
+    let is_whole =
+        snapshot.processes.iter().all(|process| process.world_size == Some(last + 1) && process.rank.is_some());
+    if !snapshot.worlds.is_empty() || !is_whole {
+        return None;
+    }
+    let other = |rank: Option<i64>| rank.map(|rank| if (0..=last).contains(&rank) { last - rank } else { rank });
+    let others = |ranks: &[Option<i64>]| ranks.iter().map(|&rank| other(rank)).collect::<Vec<_>>();
+    let mut changed = snapshot.clone();
+    for process in &mut changed.processes {
+        process.rank = other(process.rank);
+        if let Some(history) = &mut process.history {
+            history.world_rank = other(history.world_rank);
+        }
+        for one in process.communicators.iter_mut() {
+            for group in [&mut one.group, &mut one.remote_group].into_iter().flatten() {
+                *group = others(group).into();
+            }
+            let queues = one.queues_mut().into_iter().flat_map(|queue| queue.operations.iter_mut());
+            for operation in queues {
+                operation.desired_global_rank = other(operation.desired_global_rank);
+                operation.actual_global_rank = other(operation.actual_global_rank);
+            }
+            for operation in one.inactive.iter_mut() {
+                operation.desired_global_rank = other(operation.desired_global_rank);
+            }
+        }
+        for call in process.calls.iter_mut() {
+            call.group = call.group.as_deref().map(others);
+        }
+        for window in process.windows.iter_mut() {
+            for ranks in [&mut window.group, &mut window.started, &mut window.posted].into_iter().flatten() {
+                *ranks = others(ranks);
+            }
+        }
+    }
+    changed.processes.reverse();
+    Some(changed)
 }

@@ -219,7 +219,7 @@ fn garbage() -> impl Strategy<Value = Snapshot> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: made_up::share::rounds(400, 1500) as u32, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: made_up::share::rounds(150, 1500) as u32, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn what_makes_no_sense_is_diagnosed_without_a_panic(earlier in garbage(), later in garbage()) {

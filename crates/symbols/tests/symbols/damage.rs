@@ -98,7 +98,7 @@ fn debug_information_is_damaged() {
     let directory = Directory::new();
     for (source, options) in [("plain.c", "-g -O2"), ("grid.cpp", "-gdwarf-4 -O2"), ("field.f90", "-g -O1 -gz")] {
         let path = directory.compile(source, options, "program");
-        damage(&fs::read(path).unwrap(), &DEBUG, 0..rounds(80, 300));
+        damage(&fs::read(path).unwrap(), &DEBUG, 0..rounds(30, 300));
     }
 }
 
@@ -111,7 +111,7 @@ fn packed_symbols_are_damaged() {
     directory.run("strip program");
     directory.run("objcopy --add-section .gnu_debugdata=mini.debug.xz program");
     let bytes = fs::read(&path).unwrap();
-    damage(&bytes, &[".gnu_debugdata"], 0..rounds(300, 300));
+    damage(&bytes, &[".gnu_debugdata"], 0..rounds(100, 300));
 }
 
 #[test]

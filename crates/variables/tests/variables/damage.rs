@@ -76,7 +76,7 @@ fn damaged(compiler: &str, sources: &[&str], options: &[&str], expressions: &str
         let options: Vec<_> = [form].iter().chain(options).copied().collect();
         let build = Build { library: &[], compiler, sources, options: &options, expressions };
         let name = format!("damage-{expressions}-{form}");
-        rounds(&stopped(&build, &name), fortran, share::rounds(40, 150));
+        rounds(&stopped(&build, &name), fortran, share::rounds(12, 150));
     }
 }
 

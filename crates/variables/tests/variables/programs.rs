@@ -59,7 +59,7 @@ fn none_is(wrong: &[String]) {
 /// Compares a program in each build; at least so many of its expressions must be known in that without optimisation.
 fn all_builds(compiler: &str, sources: &[&str], more: &[&str], expressions: &str, fortran: bool, known: usize) {
     let mut wrong = Vec::new();
-    for (form, level) in FORMS.into_iter().flat_map(|form| LEVELS.map(|level| (form, level))).step_by(every(3)) {
+    for (form, level) in FORMS.into_iter().flat_map(|form| LEVELS.map(|level| (form, level))).step_by(every(4)) {
         let options: Vec<_> = [form, level].iter().chain(more).copied().collect();
         let build = Build { library: &[], compiler, sources, options: &options, expressions };
         let found = one_build(&build, fortran, &mut wrong);

@@ -5,6 +5,7 @@ use model::QueueState;
 use super::{everywhere, on_ch4};
 use made_up::mpich::{MPI_INT, REQUEST, WORLD_CONTEXT};
 use made_up::rng::Rng;
+use made_up::share::rounds;
 
 #[test]
 fn a_broken_list_is_told_and_its_receives_are_still_there() {
@@ -30,7 +31,7 @@ fn random_bytes_are_survived() {
         let mut rng = Rng::new(7);
         let whole = process.target();
         let mut read = 0;
-        for _ in 0..150 {
+        for _ in 0..rounds(50, 150) {
             let mut target = whole.clone();
             for (_, bytes) in target.segments_mut() {
                 for _ in 0..rng.below(60) {

@@ -73,7 +73,7 @@ proptest::proptest! {
 #[test]
 #[ignore = "takes long"]
 fn a_few_thousand_rounds_of_the_fuzzer() {
-    for seed in 0..rounds(500, 3000) {
+    for seed in 0..rounds(200, 3000) {
         if let Some(result) = fuzz(&damage_from_seed(seed)) {
             check_bounds(&result);
         }

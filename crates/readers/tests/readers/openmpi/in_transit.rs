@@ -13,6 +13,7 @@ use made_up::openmpi_types::Build;
 use made_up::process::{ABIS, Comm, Message, Process, named, says, tags};
 use made_up::rich::damage;
 use made_up::rng::Rng;
+use made_up::share::rounds;
 use made_up::shared_memory::SharedMemory;
 
 /// The context of MPI_COMM_WORLD.
@@ -278,7 +279,7 @@ fn full(process: &mut Process, comm: Comm) {
 #[test]
 #[ignore = "takes long"]
 fn any_damage_is_survived() {
-    for seed in 0..2000_u64 {
+    for seed in 0..rounds(600, 2000) {
         let build = Build { extended: seed % 2 == 1, ..Build::default() };
         let (mut process, comm) = Process::new(ABIS[seed as usize % 4], build, seed % 16);
         let before = process.mem.objects.len() as u64;
