@@ -85,6 +85,7 @@ as_json!(
     Source,
     Spawned,
     Stack,
+    StackWait,
     Stage,
     StartedBy,
     State,

@@ -304,6 +304,9 @@ views! {
         /// Those with a stack whose innermost frames are left out, because the tree would be too large. Members:
         /// ``ranks``, ``pids``, ``unnamed``.
         cut,
+        /// What threads of the tree wait for outside MPI, and who has it. Members: ``ranks``, ``pids``, ``unnamed``,
+        /// ``what``.
+        waits,
     }
 }
 

@@ -1260,6 +1260,11 @@ class StackTree:
         """Those with a stack whose innermost frames are left out, because the tree would be too large. Members:
         ``ranks``, ``pids``, ``unnamed``."""
 
+    @property
+    def waits(self) -> List[Dict[str, Any]]:
+        """What threads of the tree wait for outside MPI, and who has it. Members: ``ranks``, ``pids``, ``unnamed``,
+        ``what``."""
+
     # By hand:
 
     @property

@@ -39,6 +39,7 @@ PROGRAMS = {
     "callback": 2,
     "names": 2,
     "holds_the_gil": 2,
+    "holds_an_rlock": 2,
 }
 #: In these a rank runs no Python any more.
 ENDED = ("exception_finalize", "exception_atexit")
@@ -181,6 +182,16 @@ def test_who_has_the_interpreter_is_told(which: str, start_python: StartPython, 
         assert told["state"] == "deadlock", told
         assert "thread 1 of rank 1 waits for Python's interpreter lock (GIL), which thread" in told["headline"], told
         assert "holds in MPI_Comm_dup" in told["headline"], told
+
+
+def test_who_has_a_recursive_lock_is_told(debian_mpi: MpiBuild, start_python: StartPython) -> None:
+    job = start_python(debian_mpi, "holds_an_rlock", ranks=2)
+    processes.wait_until(
+        lambda: diagnosis_of(job)["verdict"]["state"] == "deadlock", "the threads to wait for one another", timeout=60
+    )
+    told = diagnosis_of(job)["verdict"]["headline"]
+    assert "thread 1 of rank 1 waits for a threading.RLock, which thread" in told, told
+    assert "holds in MPI_Recv" in told, told
 
 
 def test_of_a_python_that_has_ended_nothing_is_made_up(debian_mpi: MpiBuild, start_python: StartPython) -> None:

@@ -29,6 +29,8 @@ pub enum Circle {
     NeverUnlocked,
     /// Threads of one process for locks of one another.
     OrderOfLocks,
+    /// For requests that were freed.
+    Freed,
     /// In other ways.
     Mixed,
 }
@@ -264,6 +266,7 @@ fn of_circle(circle: Circle, finding: &Finding, first: &str, with: impl Fn(&str)
         Circle::OneCall => with("Compare what each rank gives this call: the root, ranks, counts, the communicator"),
         Circle::Relocked => with("Unlock it before it is locked again, or make it recursive"),
         Circle::NeverUnlocked => with("Unlock it on every way out of the thread that has locked it"),
+        Circle::Freed => with("Free a request only after the call that waits for it"),
         Circle::OrderOfLocks => {
             with("Let all threads take these in one order, or give back what they have before they wait")
         }

@@ -8,7 +8,7 @@ use super::graph::{self, NodeId};
 use super::job::ProcIndex;
 use super::words;
 use functions::{Started, WaitKind, wait_kind};
-use model::{Blamed, Finding, FindingKind, RankCall, Verdict};
+use model::{Blamed, Finding, FindingKind, RankCall, RequestState, Verdict};
 
 /// Puts the causes before what follows from them, and the rest behind.
 pub fn order(context: &Context<'_>, findings: &mut [Finding]) {
@@ -35,6 +35,8 @@ fn rank(finding: &Finding, sure: bool, held: &Held<'_>) -> (u8, bool) {
     let place = match finding.kind {
         // Who holds a lock says why others are missing.
         Kind::Deadlock if finding.calls.iter().any(|call| call.call.function.is_empty()) => 1,
+        // Why a rank that waits for a freed request is missing elsewhere.
+        Kind::Deadlock if !sure && !finding.certain && finding.calls.iter().any(waits_for_freed) => 1,
         Kind::Deadlock | Kind::FinishedRank | Kind::Polling => 3,
         // Why ranks of a circle do not meet in their collectives: the headline says "perhaps".
         Kind::CollectiveMismatch | Kind::RootMismatch if sure && !finding.certain && held.explains(finding) => {
@@ -69,6 +71,10 @@ fn rank(finding: &Finding, sure: bool, held: &Held<'_>) -> (u8, bool) {
         _ => 4,
     };
     (place, place <= 3 && !finding.certain)
+}
+
+fn waits_for_freed(call: &RankCall) -> bool {
+    call.call.requests.iter().any(|request| request.state == RequestState::Freed)
 }
 
 /// Whether all of its calls wait for non-blocking collectives.

@@ -9,6 +9,7 @@
 
 pub mod advice;
 pub mod alike;
+pub mod awaited;
 pub mod blame;
 pub mod cause;
 pub mod compare;

@@ -38,6 +38,8 @@ pub enum AwaitedKind {
     Rwlock,
     /// Python's global interpreter lock, which the thread has that runs Python, or that has not given it back.
     Gil,
+    /// A `threading.RLock` of Python, whose owner is the thread that has locked it.
+    Rlock,
     /// The end of a thread (`pthread_join`).
     Thread,
     /// The end of a child process (`wait4`, `waitid`).

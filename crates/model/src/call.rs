@@ -119,7 +119,9 @@ pub enum RequestState {
     Inactive,
     /// `MPI_REQUEST_NULL`.
     Null,
-    /// No request: freed, or never set.
+    /// A request no more: it was freed, and its memory belongs to the library again. A call that waits for it need not end.
+    Freed,
+    /// No request: never set, or garbage.
     Invalid,
     /// It could not be looked at.
     #[default]

@@ -71,7 +71,7 @@ pub use source_call::{
     EarlierCollective, RankStart, RequestObject, SameObject, Sender, SourceCall, StartedBy, StartedHow,
 };
 pub use stack::{Frame, FrameLanguage, Stack};
-pub use stack_tree::{Members, Repeats, StackNode, StackTree, ThreadMembers};
+pub use stack_tree::{Members, Repeats, StackNode, StackTree, StackWait, ThreadMembers};
 pub use text::Text;
 pub use unknown::Unknown;
 pub use which::Which;

@@ -129,7 +129,22 @@ pub struct StackTree {
     /// Those with a stack whose innermost frames are left out, because the tree would be too large.
     #[serde(skip_serializing_if = "Members::is_empty")]
     pub cut: Members,
+    /// What threads of the tree wait for outside MPI, and who has it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waits: Vec<StackWait>,
     /// Each frame after the one that called it, and before what that called further; where several are called by one, the one
     /// that most processes pass through first.
     pub nodes: Vec<StackNode>,
+}
+
+/// What threads wait for outside MPI.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(default)]
+pub struct StackWait {
+    /// Whose threads.
+    #[serde(flatten)]
+    pub members: Members,
+    /// What for, in words: `the lock of history.log, which rank 0 holds`.
+    pub what: String,
 }

@@ -141,7 +141,7 @@ mod tests {
 
     #[test]
     fn an_interrupt_of_ours_does_not_end_the_process() -> io::Result<()> {
-        let mut child = Command::new("sleep").arg("100").spawn()?;
+        let mut child = Command::new("env").args(["--default-signal=INT", "sleep", "100"]).spawn()?;
         let pid = libc::pid_t::try_from(child.id()).map_err(io::Error::other)?;
         seize(pid)?;
         interrupt(pid)?;

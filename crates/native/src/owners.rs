@@ -42,7 +42,8 @@ const THREAD_OF_WORD: u32 = 0x3fff_ffff;
 const MOST_KIND: u32 = 0x3ff;
 
 /// What names of functions say of what is waited for, where they are known.
-const NOT_OWNED: [&str; 5] = ["cond", "sem_", "barrier", "sigwait", "once"];
+const NOT_OWNED: [&str; 4] = ["cond", "barrier", "sigwait", "once"];
+const SEMAPHORE: &str = "sem_";
 
 /// What a thread waits for, and who has it, where that can be known. `arguments` are the first three of the system call.
 pub(crate) fn awaited<P: Process>(
@@ -263,6 +264,9 @@ fn child(pid: u32, thread: u32, named: Option<u64>) -> Option<Awaited> {
 fn futex<P: Process>(memory: &PageCache<P>, thread: &Thread, word: u64, frames: &[Frame]) -> Option<Awaited> {
     let application = frames.iter().position(|frame| frame.application == Some(true)).unwrap_or(frames.len());
     let names: Vec<&str> = frames[..application].iter().filter_map(|frame| frame.function.as_deref()).collect();
+    if names.iter().any(|name| name.contains(SEMAPHORE)) {
+        return rlock(memory, thread, word);
+    }
     if names.iter().any(|name| NOT_OWNED.iter().any(|word| name.contains(word))) {
         return None;
     }
@@ -362,6 +366,40 @@ fn gil<P: Process>(memory: &PageCache<P>, word: u64) -> Option<Awaited> {
         }
     }
     None
+}
+
+/// Python's `rlockobject` (Modules/_threadmodule.c, 3.8 to 3.13): how often it is referred to, its type, the semaphore, what
+/// pthread_self tells the thread that has it, how often that has locked it. A word each.
+const RLOCK: usize = 5;
+
+/// As much of a thread's stack is looked through for the object (bytes).
+const LOOKED_THROUGH: usize = 4096;
+
+/// The `threading.RLock` for whose semaphore a thread waits, and the thread that has it. An object is one by what it holds: this
+/// very semaphore, and the number of a thread of the process.
+fn rlock<P: Process>(memory: &PageCache<P>, thread: &Thread, semaphore: u64) -> Option<Awaited> {
+    let threads = memory.inner().threads();
+    let top = thread.registers.stack_pointer();
+    let mut stack = Vec::with_capacity(LOOKED_THROUGH / 8);
+    let mut word = [0; 8];
+    for at in (0..LOOKED_THROUGH as u64).step_by(8) {
+        // A stack may be shorter.
+        if memory.read(TargetAddr::new(top.wrapping_add(at)), &mut word).is_err() {
+            break;
+        }
+        stack.push(memory.abi().uint(&word));
+    }
+    stack.sort_unstable();
+    stack.dedup();
+    stack.into_iter().filter(|object| *object != 0 && object % 8 == 0).find_map(|object| {
+        let mut bytes = [0; RLOCK * 8];
+        memory.read(TargetAddr::new(object), &mut bytes).ok()?;
+        let [_, _, lock, owner, count] = std::array::from_fn(|at| memory.abi().uint(&bytes[at * 8..at * 8 + 8]));
+        let is_locked = lock == semaphore && owner != 0 && (1..1 << 32).contains(&count);
+        let has = |thread: &Thread| is_locked && thread.registers.get(FS_BASE) == Some(owner);
+        let (number, _) = (1..).zip(threads.iter()).find(|(_, thread)| has(thread))?;
+        Some(held_by(memory, AwaitedKind::Rlock, Some(number), false))
+    })
 }
 
 #[cfg(test)]

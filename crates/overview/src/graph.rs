@@ -5,10 +5,12 @@ use hashbrown::{HashMap, HashSet};
 use analysis::job::{CommunicatorId, Job, ProcIndex, Side};
 use analysis::matching::Matching;
 use analysis::told;
-use analysis::waits::{CollectiveId, Need, Op, Posted, ProcState, Thread, Traffic, Waits};
+use analysis::waits::{
+    CollectiveId, Need, Op, Posted, ProcState, THREADS, Thread, Traffic, Waits, Whose, awaited, whose,
+};
 use analysis::words;
 use functions::WaitKind;
-use model::{Finding, Motion, Snapshot, Verdict};
+use model::{Awaited, AwaitedKind, Finding, Motion, Snapshot, Verdict};
 use serde::Serialize;
 
 use crate::fates::{Fate, Role, fates};
@@ -38,6 +40,8 @@ pub struct Edge {
     pub more: u64,
     /// Whether any one of several will do.
     pub any: bool,
+    /// Whether they wait outside MPI alone: for a lock, a thread, a child, a pipe.
+    pub outside: bool,
     /// How many processes of the node wait so.
     pub waiting: u64,
     /// Whether both ends are of the cause.
@@ -95,6 +99,8 @@ struct Known {
     what: Vec<String>,
     more: u64,
     any: bool,
+    /// Whether any of it is in MPI.
+    inside: bool,
     waiting: u64,
     last: Option<ProcIndex>,
 }
@@ -164,6 +170,24 @@ impl<'a> Edges<'a, '_> {
         for thread in threads {
             self.of_thread(proc, thread);
         }
+        self.outside_mpi(proc);
+    }
+
+    /// What threads outside MPI wait for that other ranks have.
+    fn outside_mpi(&mut self, proc: ProcIndex) {
+        let Some(process) = self.job.procs.get(proc.0).and_then(|proc| proc.process) else { return };
+        for thread in process.outside.iter().take(THREADS).filter(|thread| whose(thread) == Whose::Application) {
+            let Some(awaited) = awaited(thread) else { continue };
+            let owner = |pid: Option<i64>| self.waits.by_pid.beside(process, pid?).filter(|owner| *owner != proc);
+            let owners: Vec<Option<ProcIndex>> = awaited.owners.iter().map(|one| owner(one.pid)).collect();
+            let any = matches!(awaited.kind, AwaitedKind::Reader | AwaitedKind::Writer | AwaitedKind::Opener);
+            // A rank has what its launcher had open when it was started, and does not use it.
+            if any && owners.contains(&None) {
+                continue;
+            }
+            let to = distinct(owners.into_iter().flatten().filter_map(|owner| self.node(owner)));
+            self.add(proc, &to, any && to.len() > 1, true, &ends(awaited));
+        }
     }
 
     fn of_thread(&mut self, proc: ProcIndex, thread: &Thread<'a>) {
@@ -181,7 +205,7 @@ impl<'a> Edges<'a, '_> {
                 for group in named.groups.iter().filter(|(communicator, _)| *communicator == op.shared) {
                     let to = self.members(*group);
                     let what = self.waits.does(self.job, proc, thread, op);
-                    self.add(proc, &to, true, &what);
+                    self.add(proc, &to, true, false, &what);
                 }
                 continue;
             }
@@ -190,24 +214,24 @@ impl<'a> Edges<'a, '_> {
             let any = thread.wait_kind == WaitKind::WaitAny || named.alternatives;
             let to = self.node(peer);
             let what = self.waits.does(self.job, proc, thread, op);
-            self.add(proc, to.as_slice(), any, &what);
+            self.add(proc, to.as_slice(), any, false, &what);
         }
         let rest: Vec<usize> =
             named.procs.iter().filter(|peer| !told.contains(*peer)).filter_map(|peer| self.node(*peer)).collect();
         if !rest.is_empty() {
             let what = self.does(thread);
-            self.add(proc, &rest, named.alternatives, &what);
+            self.add(proc, &rest, named.alternatives, false, &what);
         }
         for collective in &named.collectives {
             let to = self.missing(*collective);
             let what = self.enter(*collective);
-            self.add(proc, &to, named.alternatives, &what);
+            self.add(proc, &to, named.alternatives, false, &what);
         }
         if thread.operations.is_empty() {
             for group in &named.groups {
                 let to = self.members(*group);
                 let what = self.does(thread);
-                self.add(proc, &to, true, &what);
+                self.add(proc, &to, true, false, &what);
             }
         }
     }
@@ -268,7 +292,7 @@ impl<'a> Edges<'a, '_> {
     }
 
     /// The process waits for ranks of these nodes.
-    fn add(&mut self, proc: ProcIndex, to: &[usize], any: bool, what: &str) {
+    fn add(&mut self, proc: ProcIndex, to: &[usize], any: bool, outside: bool, what: &str) {
         let Some(from) = self.node(proc) else { return };
         for to in to.iter().copied() {
             // Nobody waits for itself: members of a group are its own process as well.
@@ -278,6 +302,7 @@ impl<'a> Edges<'a, '_> {
             }
             let known = self.found.entry((from, to)).or_default();
             known.any |= any;
+            known.inside |= !outside;
             if known.last != Some(proc) {
                 known.waiting += 1;
                 known.last = Some(proc);
@@ -302,6 +327,7 @@ impl<'a> Edges<'a, '_> {
             what: known.what,
             more: known.more,
             any: known.any,
+            outside: !known.inside,
             waiting: known.waiting,
             cause: is_cause(from) && is_cause(to),
         };
@@ -311,6 +337,24 @@ impl<'a> Edges<'a, '_> {
         edges.truncate(MOST_EDGES);
         edges.sort_by_key(|edge| (edge.from, edge.to));
         WaitGraph { nodes, edges, left_out }
+    }
+}
+
+/// What ends a wait outside MPI.
+fn ends(awaited: &Awaited) -> String {
+    let path = awaited.path.as_deref().unwrap_or_default();
+    let name = if path.is_empty() { "a file" } else { path.rsplit_once('/').map_or(path, |(_, name)| name) };
+    match awaited.kind {
+        AwaitedKind::FileLock => format!("unlock {name}"),
+        AwaitedKind::Mutex => "unlock a mutex".to_owned(),
+        AwaitedKind::Rwlock => "unlock a read-write lock".to_owned(),
+        AwaitedKind::Gil => "give back Python's lock".to_owned(),
+        AwaitedKind::Rlock => "unlock a threading.RLock".to_owned(),
+        AwaitedKind::Thread => "end a thread".to_owned(),
+        AwaitedKind::Child => "end".to_owned(),
+        AwaitedKind::Reader => format!("read {name}"),
+        AwaitedKind::Writer => format!("write to {name}"),
+        AwaitedKind::Opener => format!("open {name}"),
     }
 }
 

@@ -270,7 +270,8 @@ fn request(
     let facts = handle.request();
     let state = match (handle.state, facts.map(|facts| facts.progress)) {
         (HandleState::Null, _) => RequestState::Null,
-        (HandleState::Freed | HandleState::Invalid, _) => RequestState::Invalid,
+        (HandleState::Freed, _) => RequestState::Freed,
+        (HandleState::Invalid, _) => RequestState::Invalid,
         (HandleState::Live, Some(Progress::Inactive)) => RequestState::Inactive,
         (HandleState::Live, Some(Progress::Complete | Progress::Cancelled)) => RequestState::Complete,
         (HandleState::Live, Some(Progress::Pending | Progress::Matched)) => RequestState::Open,

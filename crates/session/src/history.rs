@@ -50,7 +50,7 @@ pub(super) fn tell(process: &mut Process) {
             }
         }
         for request in process.calls.iter_mut().flat_map(|call| &mut call.requests) {
-            let is_one = !matches!(request.state, RequestState::Null | RequestState::Invalid);
+            let is_one = !matches!(request.state, RequestState::Null | RequestState::Freed | RequestState::Invalid);
             let known = request.handle.filter(|_| is_one).and_then(|handle| recorded.get(&handle.0));
             if let Some(known) = known {
                 request.started_by = started_by(known, &request.started_by);

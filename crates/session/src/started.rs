@@ -139,7 +139,8 @@ fn tell_handles(process: &mut Process, waited: &HashMap<u64, Common<Vec<StartedB
 
 /// Who started a request that a call of a thread waits for.
 fn of_request(thread: i64, request: &CallRequest, posted: &Posted<'_>, candidates: &[Candidate<'_>]) -> Vec<StartedBy> {
-    if matches!(request.state, RequestState::Null | RequestState::Invalid | RequestState::Unknown) {
+    if matches!(request.state, RequestState::Null | RequestState::Freed | RequestState::Invalid | RequestState::Unknown)
+    {
         return Vec::new();
     }
     let number = request.handle.map(|handle| handle.0);

@@ -26,7 +26,7 @@ def dot(graph: Graph) -> str:
     lines += [f"  n{number} [label={_label(node)}, {_STYLES[node.role]}];" for number, node in enumerate(graph.nodes)]
     for edge in graph.edges:
         told = quoted(edge.lines(graph.nodes[edge.source].processes))
-        style = ", style=dashed" if edge.any else ""
+        style = ", style=dashed" if edge.any else ", style=dotted" if edge.outside else ""
         style += ', color="#b3261e", penwidth=2' if edge.cause else ""
         lines.append(f"  n{edge.source} -> n{edge.target} [label={told}{style}];")
     return "\n".join([*lines, "}", ""])

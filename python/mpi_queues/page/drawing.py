@@ -147,6 +147,7 @@ def _arrows(edge: Edge, number: int, boxes: Sequence[_Box], ports: Dict[Tuple[in
     label = boxes[count + number]
     source, target = boxes[edge.source], boxes[edge.target]
     kind = "edge" + (" of-cause" if edge.cause else "") + (" any" if edge.any else "")
+    kind += " outside" if edge.outside else ""
     to_label = _curve(source, ports[edge.source, number], label, label.middle[0])
     to_target = _curve(label, label.middle[0], target, ports[edge.target, number])
     return element(

@@ -82,6 +82,8 @@ class Edge:
     what: List[str]
     more: int
     any: bool
+    #: Whether they wait outside MPI: for a lock, a thread, a child, a pipe.
+    outside: bool
     waiting: int
     cause: bool
 
@@ -169,6 +171,7 @@ def _edge(told: Mapping[str, Any]) -> Edge:
         what=[clean(one) for one in told["what"]],
         more=told["more"],
         any=told["any"],
+        outside=told["outside"],
         waiting=told["waiting"],
         cause=told["cause"],
     )

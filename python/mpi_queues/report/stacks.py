@@ -48,6 +48,9 @@ def write_stacks(tree: StackTree, write: Write, options: Options) -> None:
         _Writer(tree, nodes, write, options).run()
     else:
         write("No stack could be read.\n")
+    for wait in tree.waits:
+        verb = "waits" if _count(wait) == 1 else "wait"
+        write(wrapped(f"{_who(wait).capitalize()} {verb} for {clean(wait['what'])}.", "", "  ", width=options.width))
     for what, of in (
         ("Not read", tree.not_read),
         ("Not seen to their outermost frame", tree.incomplete),

@@ -2,7 +2,7 @@
 
 use hashbrown::HashSet;
 
-use super::{Context, held};
+use super::{Context, freed, held};
 use crate::advice::{self, Change, Circle};
 use crate::graph::{Knots, NodeId};
 use crate::job::ProcIndex;
@@ -51,6 +51,9 @@ fn of(context: &Context<'_>, stuck: &Stuck, certain: bool) -> Vec<Finding> {
     let alone: Vec<ProcIndex> = alone.map(|(proc, _)| *proc).filter(|proc| stuck.is_stuck(*proc)).collect();
     let more = (found.len() + alone.len()).saturating_sub(SHOWN);
     found.extend(alone.iter().take(SHOWN).filter_map(|proc| Some((1, held::by_itself(context, *proc)?))));
+    if !certain {
+        found.extend(freed::of(context, stuck).map(|finding| (1, finding)));
+    }
     found.sort_by_key(|(members, _)| std::cmp::Reverse(*members));
     let mut found: Vec<Finding> = found.into_iter().take(SHOWN).map(|(_, finding)| finding).collect();
     if let Some(last) = found.last_mut().filter(|_| more > 0) {
@@ -163,8 +166,8 @@ fn circle(context: &Context<'_>, members: &[ProcIndex]) -> Circle {
     };
     let kinds = || members.iter().filter_map(|proc| Some(context.waits.held.get(proc)?.awaited.kind));
     let is_lock = |kind| {
-        use AwaitedKind::{FileLock, Gil, Mutex, Rwlock};
-        matches!(kind, FileLock | Gil | Mutex | Rwlock)
+        use AwaitedKind::{FileLock, Gil, Mutex, Rlock, Rwlock};
+        matches!(kind, FileLock | Gil | Mutex | Rlock | Rwlock)
     };
     if kinds().any(is_lock) || members.iter().any(|proc| held::inside(context, *proc).is_some()) {
         Circle::Held

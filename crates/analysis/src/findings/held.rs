@@ -4,99 +4,18 @@ use super::Context;
 use super::deadlock::capital;
 use super::slow::{Waiters, at};
 use crate::advice::{self, Change, Circle};
+use crate::awaited::{NAMED, Names, lock};
 use crate::job::ProcIndex;
 use crate::waits::{self, Never, THREADS, Whose};
 use crate::words;
-use model::{Awaited, AwaitedKind, Finding, FindingKind, Outside, Owner, Process};
-
-/// How many owners of one lock are named.
-const NAMED: usize = 4;
+use model::{Awaited, AwaitedKind, Finding, FindingKind, Outside, Process};
 
 /// What ranks wait for that stand outside MPI, and who has it: `the lock of history, which rank 0 holds`.
 pub fn awaited(context: &Context<'_>, proc: ProcIndex, found: &Awaited) -> String {
     let process = context.process(proc);
-    let (singular, owners) = owners(context, process, &found.owners);
-    let (holds, is) = if singular { ("holds", "is") } else { ("hold", "are") };
-    match found.kind {
-        AwaitedKind::FileLock => {
-            let path = found.path.as_deref().unwrap_or_default();
-            let name = short(path);
-            match (&owners, &found.unknown) {
-                (Some(owners), _) => format!("the lock of {name}, which {owners} {holds}"),
-                (None, Some(why)) => format!("the lock of {name} ({why})"),
-                (None, None) => format!("the lock of {name}"),
-            }
-        }
-        AwaitedKind::Mutex | AwaitedKind::Rwlock | AwaitedKind::Gil => {
-            let lock = lock(found.kind);
-            match (context.waits.held.get(&proc).and_then(|held| held.never.as_ref()), owners) {
-                (Some(Never::Itself), _) => format!("{lock} that it has locked itself"),
-                (Some(Never::Ended), _) => format!("{lock} whose thread has ended without unlocking it"),
-                (_, Some(owners)) => format!("{lock}, which {owners} {holds}"),
-                (_, None) => lock.to_owned(),
-            }
-        }
-        AwaitedKind::Thread => format!("{} to end", owners.unwrap_or_else(|| "another thread".to_owned())),
-        AwaitedKind::Reader | AwaitedKind::Writer | AwaitedKind::Opener => other_end(context, process, found),
-        AwaitedKind::Child => match owners {
-            Some(owners) => format!("its child to end, which {is} {owners}"),
-            None => "its child to end".to_owned(),
-        },
-    }
-}
-
-/// Somebody who is to read, write or open what a process uses: `process 17 (mpirun) to read its standard output`.
-fn other_end(context: &Context<'_>, process: Option<&Process>, found: &Awaited) -> String {
-    // A rank has what its launcher had open when it was started, and does not use it.
-    let is_rank = |owner: &&Owner| {
-        process.zip(owner.pid).is_some_and(|(process, pid)| context.waits.by_pid.beside(process, pid).is_some())
-    };
-    let others: Vec<Owner> = found.owners.iter().filter(|owner| !is_rank(owner)).cloned().collect();
-    let told = if others.is_empty() { &found.owners } else { &others };
-    let owners = owners(context, process, told).1.unwrap_or_else(|| "somebody".to_owned());
-    let path = found.path.as_deref().unwrap_or_default();
-    let file = match found.descriptor {
-        Some(0) => "its standard input".to_owned(),
-        Some(1) => "its standard output".to_owned(),
-        Some(2) => "its standard error".to_owned(),
-        _ if path.starts_with("pipe:[") => "a pipe".to_owned(),
-        _ if path.starts_with("socket:[") => "a socket".to_owned(),
-        _ => short(path).to_owned(),
-    };
-    let does = match found.kind {
-        AwaitedKind::Writer => "write to",
-        AwaitedKind::Opener => "open",
-        _ => "read",
-    };
-    let why = found.unknown.as_deref().map_or_else(String::new, |why| format!(" ({why})"));
-    // Of several each may wait for something else.
-    let [Owner { waits_for: Some(next), .. }] = &told[..] else {
-        return format!("{owners} to {does} {file}{why}");
-    };
-    format!("{owners} to {does} {file}{why}, which itself waits for {}", other_end(context, None, next))
-}
-
-/// Those who have it, and whether it is one.
-fn owners(context: &Context<'_>, process: Option<&Process>, of: &[Owner]) -> (bool, Option<String>) {
-    let own = process.and_then(|process| process.pid);
-    let name = |owner: &Owner| {
-        let pid = owner.pid?;
-        let rank = process.and_then(|process| context.waits.by_pid.beside(process, pid));
-        match (owner.thread.filter(|_| own == Some(pid)), rank) {
-            (Some(thread), _) => Some(format!("its thread {thread}")),
-            (None, Some(rank)) => Some(words::proc(context.job, rank)),
-            (None, None) => Some(match owner.command.as_deref().filter(|command| !command.is_empty()) {
-                Some(command) => format!("process {pid} ({command})"),
-                None => format!("process {pid}"),
-            }),
-        }
-    };
-    let mut names: Vec<String> = of.iter().filter_map(name).take(NAMED + 1).collect();
-    if names.len() > NAMED {
-        names.truncate(NAMED);
-        names.push("others".to_owned());
-    }
-    (names.len() == 1, (!names.is_empty()).then(|| words::list(&names, "and")))
+    let rank = |pid: i64| Some(words::proc(context.job, context.waits.by_pid.beside(process?, pid)?));
+    let never = context.waits.held.get(&proc).and_then(|held| held.never.as_ref());
+    Names { own: process.and_then(|process| process.pid), rank: &rank }.awaited(found, never)
 }
 
 /// What each of these ranks waits for, those that wait for the same together; empty where all are in MPI.
@@ -148,15 +67,6 @@ impl Groups {
             None if is_full => {}
             None => self.0.push((what, vec![proc])),
         }
-    }
-}
-
-/// A path's file with its directory.
-fn short(path: &str) -> &str {
-    match path.rmatch_indices('/').nth(1) {
-        Some((at, _)) if at > 0 => &path[at + 1..],
-        _ if path.is_empty() => "a file",
-        _ => path,
     }
 }
 
@@ -258,13 +168,4 @@ fn threads(context: &Context<'_>, proc: ProcIndex) -> Vec<String> {
         Some(format!("Thread {} waits{at} for {} that {whose}.", thread.thread, lock(found.kind)))
     };
     process.outside.iter().filter_map(waits).take(NAMED).collect()
-}
-
-const fn lock(kind: AwaitedKind) -> &'static str {
-    match kind {
-        AwaitedKind::Rwlock => "a read-write lock",
-        AwaitedKind::Gil => "Python's interpreter lock (GIL)",
-        AwaitedKind::FileLock => "the lock of a file",
-        _ => "a mutex",
-    }
 }

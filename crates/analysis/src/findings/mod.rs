@@ -6,6 +6,7 @@ pub mod deadlock;
 pub mod epochs;
 pub mod exceptions;
 pub mod finished;
+pub mod freed;
 pub mod given;
 pub mod held;
 pub mod messages;

@@ -251,11 +251,15 @@ fn different(context: &Context<'_>, pending: &Pending<'_>) -> Finding {
     let mut evidence = vec![format!(
         "By the library's numbers all members of {place} have begun it, and all of them are in MPI calls."
     )];
-    let mut summary = match pending.function() {
-        Some(name) => format!("{who} {wait} for {name} on {place}, which all have started, but not as the same one"),
-        None => format!(
-            "{who} {wait} in a non-blocking collective on {place} that all have started, but not as the same one"
-        ),
+    let what = match pending.function() {
+        Some(name) => format!("for {name} on {place}"),
+        None => format!("in a non-blocking collective on {place}"),
+    };
+    let mut summary = if others.is_empty() {
+        format!("{who} {wait} {what}, but have not started the same one")
+    } else {
+        let (those, have) = (words::procs(job, &others), have(others.len()));
+        format!("{who} {wait} {what}, where {those} {have} started another collective instead")
     };
     let mut kind = FindingKind::CollectiveMismatch;
     let since = numbered::since(context, pending, &all);

@@ -3,6 +3,7 @@
 mod fold;
 mod merge;
 mod order;
+mod waits;
 
 pub use fold::{Shown, main_thread, shown};
 pub use merge::{MOST_DEEP, MOST_NODES};
@@ -11,6 +12,7 @@ use model::{Process, RankRuns, RankSet, Snapshot, Stack, StackTree};
 
 use super::waits::{Whose, whose};
 use merge::{Group, Merger};
+use waits::Waits;
 
 /// Which stacks are merged, and which of their frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -28,6 +30,7 @@ pub struct Options {
 pub fn merge(snapshot: &Snapshot, options: Options) -> StackTree {
     let mut merger = Merger::default();
     let mut not_read = Group::default();
+    let mut waits = Waits::default();
     let mut met = RankRuns::default();
     for (at, process) in snapshot.processes.iter().enumerate() {
         let rank = snapshot.rank_of(process);
@@ -41,6 +44,7 @@ pub fn merge(snapshot: &Snapshot, options: Options) -> StackTree {
             any = true;
             let frames = shown(stack, options.internal);
             merger.add(&who, stack, &frames, options);
+            waits.add(snapshot, &who, process, stack);
         }
         if !any {
             not_read.add(&who);
@@ -60,6 +64,7 @@ pub fn merge(snapshot: &Snapshot, options: Options) -> StackTree {
         not_read,
         incomplete,
         cut,
+        waits: waits.finished(),
         nodes,
     }
 }

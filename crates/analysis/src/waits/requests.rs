@@ -6,6 +6,8 @@ use functions::{WaitKind, wait_kind};
 use model::{Call, CallRequest, Communicator, Remark, RequestSort, RequestState, SourceKind};
 
 const NO_REQUEST: &str = "what its request is was not found among what is pending";
+const FREED: &str = "a request that it waits for was freed";
+pub(super) const REUSED: &str = "the library may use the memory of a freed request for another one";
 const INCOMPLETE: &str = "which requests it waits for is not known";
 
 impl<'a> Context<'a, '_> {
@@ -24,6 +26,10 @@ impl<'a> Context<'a, '_> {
                 RequestState::Open => {
                     let op = request.handle.and_then(|handle| self.open.request(handle.0));
                     parts.push(op.map_or_else(|| self.without_operation(call, request), |op| self.operation(op)));
+                }
+                RequestState::Freed => {
+                    let never = Need::Never(FREED);
+                    parts.push(Found::only(Need::Doubted(Box::new(never), REUSED)));
                 }
                 RequestState::Unknown | RequestState::Invalid => parts.push(Found::only(Need::Unknown(INCOMPLETE))),
                 RequestState::Complete | RequestState::Inactive | RequestState::Null => {}

@@ -1,11 +1,11 @@
 //! What a thread waits for, in words.
 
 use super::posted::{Op, Posted};
-use super::{CollectiveId, Need, Thread, Waits};
+use super::{CollectiveId, Need, Thread, Waits, requests};
 use crate::job::{Job, ProcIndex};
 use crate::words;
 use functions::WaitKind;
-use model::Remark;
+use model::{Remark, RequestState};
 
 /// How many operations are told of one thread.
 const SHOWN: usize = 3;
@@ -15,6 +15,10 @@ impl Waits<'_> {
     pub fn words(&self, job: &Job<'_>, proc: ProcIndex, thread: &Thread<'_>) -> Option<String> {
         if let Some(id) = thread.collective.filter(|id| self.unentered.contains(id)) {
             return self.entering(job, id);
+        }
+        let freed = thread.call.requests.iter().filter(|one| one.state == RequestState::Freed).count();
+        if freed > 0 && thread.need.doubt() == Some(requests::REUSED) {
+            return Some(if freed == 1 { "a request that was freed" } else { "requests that were freed" }.to_owned());
         }
         if !thread.operations.is_empty() {
             let mut told: Vec<String> = Vec::new();

@@ -322,3 +322,24 @@ fn a_message_for_somebody_else_tells_nothing_of_ranks_that_wait_because_of_the_c
     let told = of_kind(&findings, FindingKind::RankMismatch);
     assert!(told.iter().any(|one| !one.consequence), "{findings:?}");
 }
+
+#[test]
+fn who_waits_for_a_request_that_was_freed_is_the_cause() {
+    let mut snapshot = job(2);
+    call(&mut snapshot, 0, "MPI_Waitall", 65);
+    let request = |index, state| CallRequest { index, state, ..CallRequest::default() };
+    snapshot.processes[0].calls[0].requests = vec![request(0, RequestState::Complete), request(1, RequestState::Freed)];
+    call(&mut snapshot, 1, "MPI_Recv", 85);
+    receive(&mut snapshot, 1, Some(0), 7);
+    let (findings, verdict) = twice(&snapshot);
+    assert_eq!(verdict.state, State::Suspect, "{}", verdict.headline);
+    let found = &findings[verdict.finding.unwrap()];
+    assert_eq!(
+        found.summary,
+        "perhaps rank 0 waits in MPI_Waitall for a request that was freed, and rank 1 waits for it"
+    );
+    assert_eq!((found.certain, &found.ranks[..]), (false, &[0, 1][..]));
+    // Nobody knows what stands there that is no request at all.
+    snapshot.processes[0].calls[0].requests[1].state = RequestState::Invalid;
+    assert_eq!(twice(&snapshot).1.state, State::Running);
+}

@@ -150,6 +150,7 @@ fn call() -> impl Strategy<Value = Call> {
         RequestState::Complete,
         RequestState::Inactive,
         RequestState::Null,
+        RequestState::Freed,
         RequestState::Invalid,
         RequestState::Unknown,
     ]);

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use analysis::stacks::{MOST_DEEP, MOST_NODES, Options, merge};
-use model::{Frame, FrameLanguage, Process, RankSet, Snapshot, Stack, StackTree};
+use model::{
+    Awaited, AwaitedKind, Frame, FrameLanguage, Owner, Process, RankSet, Snapshot, Stack, StackTree, SystemCall,
+};
 use proptest::option;
 use proptest::prelude::*;
 
@@ -70,6 +72,38 @@ fn who_is_where_and_who_is_not() {
         ["_start", "__libc_start_main_impl", "__libc_start_call_main", "main", "step", "PMPI_Barrier", "poll"];
     assert_eq!(names, expected);
     assert!(deep.not_read.is_empty());
+}
+
+#[test]
+fn what_ranks_wait_for_outside_mpi_and_who_has_it() {
+    let held = |owner: i64| {
+        let owner = Owner { pid: Some(owner), command: Some("cat".into()), ..Owner::default() };
+        let awaited = Awaited {
+            kind: AwaitedKind::FileLock,
+            path: Some("/scratch/run/history".into()),
+            owners: vec![owner],
+            ..Awaited::default()
+        };
+        SystemCall { waits: true, waits_for: Some(awaited.into()), ..SystemCall::default() }
+    };
+    let waiting = || vec![stack(&own(&[("main", 3), ("append", 9)]), vec![library("fcntl64", "libc.so.6")])];
+    let alone = vec![stack(&own(&[("main", 3)]), Vec::new())];
+    let mut snapshot = snapshot(vec![alone, waiting(), waiting(), waiting()]);
+    for (rank, process) in snapshot.processes.iter_mut().enumerate() {
+        process.pid = Some(100 + rank as i64);
+        let mut outside = process.stacks[0].outside().unwrap();
+        outside.system_call = (rank > 0).then(|| held(if rank == 3 { 4242 } else { 100 }));
+        process.outside = vec![outside].into();
+    }
+    let waits = merge(&snapshot, Options::default()).waits;
+    let told: Vec<_> = waits.iter().map(|wait| format!("{}: {}", wait.members.ranks, wait.what)).collect();
+    assert_eq!(
+        told,
+        [
+            "1-2: the lock of run/history, which rank 0 holds",
+            "3: the lock of run/history, which process 4242 (cat) holds"
+        ]
+    );
 }
 
 #[test]

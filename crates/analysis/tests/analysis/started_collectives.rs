@@ -226,7 +226,7 @@ fn one_that_another_took_for_its_own_goes_before_the_next() {
     snapshot.processes[1].earlier_collectives.clear();
     let told = first(&snapshot);
     assert_eq!((told.kind, told.certain, &*told.ranks), (Kind::CollectiveMismatch, false, &[0, 1][..]));
-    assert!(told.summary.ends_with("which all have started, but not as the same one"), "{told:?}");
+    assert!(told.summary.ends_with("where rank 1 has started another collective instead"), "{told:?}");
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! Ranks of the same fate are one node, and no graph is larger than a person reads.
 
 use analysis::diagnose::diagnose;
-use model::{Argument, Call, Communicator, Group, Operation, Outside, Process, Queue, Snapshot, Stage};
+use model::{
+    Argument, Awaited, AwaitedKind, Call, Communicator, Group, Operation, Outside, Owner, Process, Queue, Snapshot,
+    Stage, SystemCall,
+};
 use overview::fates::{MOST_NODES, Role, Standing};
 use overview::graph::MOST_EDGES;
 use overview::{Overview, overview};
@@ -53,6 +56,42 @@ pub fn job(processes: Vec<Process>) -> Snapshot {
 pub fn told(snapshot: &Snapshot) -> Overview {
     let (findings, verdict) = diagnose(snapshot, None);
     overview(snapshot, &findings, &verdict)
+}
+
+#[test]
+fn who_waits_for_a_lock_of_another_rank_has_an_arrow_of_its_own() {
+    let world: Group = (0..2).map(Some).collect();
+    let mut holder = receiver(0, 2, 1, 7, &world);
+    let mut waiter = receiver(1, 2, 0, 7, &world);
+    waiter.calls = Vec::new().into();
+    waiter.communicators[0].pending_receives = Queue::default().into();
+    for (process, pid) in [(&mut holder, 100), (&mut waiter, 101)] {
+        process.pid = Some(pid);
+        process.host = Some("node1".into());
+    }
+    let owner = Owner { pid: Some(100), ..Owner::default() };
+    let lock = |kind, owners| Awaited { kind, path: Some("/run/history".into()), owners, ..Awaited::default() };
+    let waits = |awaited: Awaited| Outside {
+        thread: 1,
+        main: Some(true),
+        complete: Some(true),
+        application: Some(true),
+        system_call: Some(SystemCall { waits: true, waits_for: Some(awaited.into()), ..SystemCall::default() }),
+        ..Outside::default()
+    };
+    waiter.outside = vec![waits(lock(AwaitedKind::FileLock, vec![owner.clone()]))].into();
+    let mut snapshot = job(vec![holder, waiter]);
+    let edges = |snapshot: &Snapshot| -> Vec<_> {
+        let edges = told(snapshot).graph.edges;
+        edges.iter().map(|edge| (edge.from, edge.to, edge.what.join("; "), edge.outside, edge.cause)).collect()
+    };
+    let receive = (0, 1, "send tag 5 on MPI_COMM_WORLD".to_owned(), false, true);
+    assert_eq!(edges(&snapshot), [receive.clone(), (1, 0, "unlock history".to_owned(), true, true)]);
+    // Of a pipe a rank has what its launcher has: nobody says that the rank is to read it.
+    let launcher = Owner { pid: Some(4242), ..Owner::default() };
+    snapshot.processes[1].outside = vec![waits(lock(AwaitedKind::Reader, vec![owner, launcher]))].into();
+    let found = edges(&snapshot);
+    assert!(found.iter().all(|edge| (edge.0, edge.1) == (0, 1)), "{found:?}");
 }
 
 #[test]

@@ -1,0 +1,66 @@
+//! Ranks that wait for requests that were freed.
+
+use super::Context;
+use super::slow::Waiters;
+use crate::advice::{self, Change, Circle};
+use crate::job::ProcIndex;
+use crate::stuck::Stuck;
+use crate::words;
+use model::{CallRequest, Finding, FindingKind, RequestState};
+
+/// How many requests are told.
+const SHOWN: usize = 8;
+
+/// The requests of the call in which a rank waits that are none any more, with the call.
+fn requests<'a>(context: &Context<'a>, proc: ProcIndex) -> Option<(String, Vec<&'a CallRequest>)> {
+    let [thread] = context.threads(proc) else { return None };
+    let freed: Vec<_> = thread.call.requests.iter().filter(|one| one.state == RequestState::Freed).collect();
+    (!freed.is_empty()).then(|| (thread.call.c_name().into_owned(), freed))
+}
+
+/// What is told of all of them; `None` where there are none. `stuck` has those that wait as far as can be seen.
+pub fn of(context: &Context<'_>, stuck: &Stuck) -> Option<Finding> {
+    let all = (0..context.job.procs.len()).map(ProcIndex).filter(|proc| stuck.is_stuck(*proc));
+    let found: Vec<_> = all.filter_map(|proc| Some((proc, requests(context, proc)?))).collect();
+    let (_, (function, first)) = found.first()?;
+    let procs: Vec<ProcIndex> = found.iter().map(|(proc, _)| *proc).collect();
+    let mut others = Waiters::new(stuck).all(&procs);
+    others.retain(|proc| !procs.contains(proc));
+    let same = found.iter().all(|(_, (other, _))| other == function);
+    let place = if same { function.as_str() } else { "MPI" };
+    let what = if found.len() == 1 && first.len() == 1 { "a request that was" } else { "requests that were" };
+    let (who, wait) = (words::procs(context.job, &procs), words::wait(procs.len()));
+    let mut summary = format!("{who} {wait} in {place} for {what} freed");
+    if !others.is_empty() {
+        let (who, wait) = (words::procs(context.job, &others), words::wait(others.len()));
+        let them = if procs.len() == 1 { "it" } else { "them" };
+        summary.push_str(&format!(", and {who} {wait} for {them}"));
+    }
+    let evidence = found.iter().flat_map(|(proc, (function, requests))| {
+        requests.iter().map(move |request| {
+            let (rank, number) = (words::proc(context.job, *proc), request.index.saturating_add(1));
+            let of = requests_given(context, *proc);
+            format!("In {rank}, request {number} of {of} of {function} belongs to the library again.")
+        })
+    });
+    let mut evidence: Vec<String> = evidence.take(SHOWN).collect();
+    evidence.push("Not certain: the library may use the memory of a freed request for another one.".to_owned());
+    let mut ranks = procs.clone();
+    ranks.extend(others);
+    let mut finding = Finding {
+        kind: FindingKind::Deadlock,
+        summary,
+        ranks: context.ranks(&ranks),
+        calls: context.calls(&ranks),
+        certain: false,
+        evidence,
+        blamed: context.blamed(&procs),
+        ..Finding::default()
+    };
+    advice::give(&mut finding, Change::Order(Circle::Freed));
+    Some(finding)
+}
+
+fn requests_given(context: &Context<'_>, proc: ProcIndex) -> usize {
+    context.threads(proc).first().map_or(0, |thread| thread.call.requests.len())
+}
