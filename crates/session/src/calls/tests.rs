@@ -144,8 +144,8 @@ fn the_states_of_requests_in_the_order_of_the_array() {
         .with(HandleKind::Request, 23, HandleState::Unknown, "", "");
     let mut wait = call("MPI_Waitall", vec![argument("count", 9), requests(&[17, 16, 18, 19, 20, 21, 22, 23, 99])]);
     resolve(&mut wait, &two(), POINTERS, Some(&library));
-    use RequestState::{Complete, Inactive, Invalid, Null, Open, Unknown};
-    let expected = [Open, Null, Open, Complete, Complete, Inactive, Invalid, Unknown, Invalid];
+    use RequestState::{Complete, Freed, Inactive, Invalid, Null, Open, Unknown};
+    let expected = [Open, Null, Open, Complete, Complete, Inactive, Freed, Unknown, Invalid];
     assert_eq!(wait.requests.iter().map(|one| one.state).collect::<Vec<_>>(), expected);
     assert_eq!(wait.requests.iter().map(|one| one.index).collect::<Vec<_>>(), (0..9).collect::<Vec<_>>());
     assert_eq!(wait.requests[0].handle, Some(HandleWord(0x11)));
