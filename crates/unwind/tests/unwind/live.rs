@@ -151,7 +151,7 @@ fn code_without_tables_is_guessed_by_its_frame_pointers() {
 fn guesses_at_every_instruction_of_code_with_frame_pointers_are_what_its_tables_say() {
     let directory = Directory::new("hidden");
     let program = compiled(&directory, "steps.c", &["-O0"]);
-    let recorded = recorded(&directory, &program, "", &[], rounds(100, 600) as u32);
+    let recorded = recorded(&directory, &program, "", &[], rounds(200, 600) as u32);
     let (mut guessed, mut wrong) = (0, Vec::new());
     for stop in &recorded.stops {
         let (guess, sure) = (recorded.unwound_by(stop, &Hidden(&recorded)), recorded.unwound(stop));
