@@ -6,29 +6,32 @@ use crate::advice::{self, Change, Circle};
 use crate::job::ProcIndex;
 use crate::stuck::Stuck;
 use crate::words;
-use model::{CallRequest, Finding, FindingKind, RequestState};
+use model::{Call, CallRequest, Finding, FindingKind, RequestState};
 
 /// How many requests are told.
 const SHOWN: usize = 8;
 
-/// The requests of the call in which a rank waits that are none any more, with the call.
-fn requests<'a>(context: &Context<'a>, proc: ProcIndex) -> Option<(String, Vec<&'a CallRequest>)> {
+/// The call in which a rank waits for requests that are none any more.
+fn call<'a>(context: &Context<'a>, proc: ProcIndex) -> Option<&'a Call> {
     let [thread] = context.threads(proc) else { return None };
-    let freed: Vec<_> = thread.call.requests.iter().filter(|one| one.state == RequestState::Freed).collect();
-    (!freed.is_empty()).then(|| (thread.call.c_name().into_owned(), freed))
+    freed(thread.call).next().map(|_| thread.call)
+}
+
+fn freed(call: &Call) -> impl Iterator<Item = &CallRequest> {
+    call.requests.iter().filter(|one| one.state == RequestState::Freed)
 }
 
 /// What is told of all of them; `None` where there are none. `stuck` has those that wait as far as can be seen.
 pub fn of(context: &Context<'_>, stuck: &Stuck) -> Option<Finding> {
     let all = (0..context.job.procs.len()).map(ProcIndex).filter(|proc| stuck.is_stuck(*proc));
-    let found: Vec<_> = all.filter_map(|proc| Some((proc, requests(context, proc)?))).collect();
-    let (_, (function, first)) = found.first()?;
+    let found: Vec<_> = all.filter_map(|proc| Some((proc, call(context, proc)?))).collect();
+    let (_, first) = found.first()?;
     let procs: Vec<ProcIndex> = found.iter().map(|(proc, _)| *proc).collect();
     let mut others = Waiters::new(stuck).all(&procs);
     others.retain(|proc| !procs.contains(proc));
-    let same = found.iter().all(|(_, (other, _))| other == function);
-    let place = if same { function.as_str() } else { "MPI" };
-    let what = if found.len() == 1 && first.len() == 1 { "a request that was" } else { "requests that were" };
+    let same = found.iter().all(|(_, call)| call.c_name() == first.c_name());
+    let place = if same { first.c_name() } else { "MPI".into() };
+    let what = if found.len() == 1 && freed(first).count() == 1 { "a request that was" } else { "requests that were" };
     let (who, wait) = (words::procs(context.job, &procs), words::wait(procs.len()));
     let mut summary = format!("{who} {wait} in {place} for {what} freed");
     if !others.is_empty() {
@@ -36,10 +39,10 @@ pub fn of(context: &Context<'_>, stuck: &Stuck) -> Option<Finding> {
         let them = if procs.len() == 1 { "it" } else { "them" };
         summary.push_str(&format!(", and {who} {wait} for {them}"));
     }
-    let evidence = found.iter().flat_map(|(proc, (function, requests))| {
-        requests.iter().map(move |request| {
-            let (rank, number) = (words::proc(context.job, *proc), request.index.saturating_add(1));
-            let of = requests_given(context, *proc);
+    let evidence = found.iter().flat_map(|(proc, call)| {
+        let (rank, of, function) = (words::proc(context.job, *proc), call.requests.len(), call.c_name());
+        freed(call).map(move |request| {
+            let number = request.index.saturating_add(1);
             format!("In {rank}, request {number} of {of} of {function} belongs to the library again.")
         })
     });
@@ -59,8 +62,4 @@ pub fn of(context: &Context<'_>, stuck: &Stuck) -> Option<Finding> {
     };
     advice::give(&mut finding, Change::Order(Circle::Freed));
     Some(finding)
-}
-
-fn requests_given(context: &Context<'_>, proc: ProcIndex) -> usize {
-    context.threads(proc).first().map_or(0, |thread| thread.call.requests.len())
 }
