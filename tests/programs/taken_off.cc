@@ -40,7 +40,11 @@ static void handle(int) {
     volatile std::string text(5000, 'x');
 }
 
-/* What is free is a list, whose link is written over; a large piece is looked for in what the lists have. */
+/*
+ * What is free is a list, whose link is written over; a large piece is looked for in what the lists have. A link is kept
+ * mixed with its own address (glibc, malloc/malloc.c, PROTECT_PTR, from 2.32): it has to read as no address of a piece
+ * wherever the heap lies, for glibc to call abort().
+ */
 static void damage_the_heap() {
     volatile char *pieces[30];
     for (volatile char *&piece : pieces)
@@ -48,8 +52,7 @@ static void damage_the_heap() {
     uintptr_t last = reinterpret_cast<uintptr_t>(pieces[29]);
     for (volatile char *piece : pieces)
         std::free(const_cast<char *>(piece));
-    for (uintptr_t at = last; at < last + 8; at++)
-        *reinterpret_cast<volatile char *>(at) = 0x41;
+    *reinterpret_cast<volatile uintptr_t *>(last) = (last >> 12) ^ 0x4141414141414148;
     std::free(std::malloc(5000));
 }
 
