@@ -284,6 +284,8 @@ views! {
         limited_by,
         /// Time between two looks in milliseconds; None for a single one, or where it is not known.
         interval_ms,
+        /// The ranks that may be in a live lock: messages went between them, and nothing else of the job changed.
+        live_lock,
         /// How ranks moved between two looks. Members: ``rank``, ``state``, ``how``.
         movement,
     }

@@ -1185,6 +1185,10 @@ class Diagnosis:
         """Time between two looks in milliseconds; None for a single one, or where it is not known."""
 
     @property
+    def live_lock(self) -> List[int]:
+        """The ranks that may be in a live lock: messages went between them, and nothing else of the job changed."""
+
+    @property
     def movement(self) -> List[Dict[str, Any]]:
         """How ranks moved between two looks. Members: ``rank``, ``state``, ``how``."""
 

@@ -79,12 +79,11 @@ pub(crate) fn tell(worked: &Worked<'_>, snapshot: &Snapshot, earlier: Option<Ear
     for finding in findings.iter_mut().filter(|finding| finding.kind.is_stuck() && !finding.certain) {
         finding.summary.insert_str(0, "perhaps ");
     }
-    if let Some(live_lock) = live_lock::sentence(&context, &movement) {
-        match verdict.state {
-            State::Running => verdict.headline = live_lock,
-            State::Waiting => verdict.headline = format!("{live_lock} {}", verdict.headline),
-            State::Deadlock | State::Suspect | State::Unknown => {}
-        }
+    if let State::Running | State::Waiting = verdict.state
+        && let Some((ranks, text)) = live_lock::suspected(&context, &movement)
+    {
+        verdict.headline = if verdict.state == State::Running { text } else { format!("{text} {}", verdict.headline) };
+        verdict.live_lock = ranks;
     }
     verdict.interval_ms = earlier.and_then(|earlier| earlier.interval_ms);
     verdict.movement = movement.into_iter().map(|one| one.movement).collect();

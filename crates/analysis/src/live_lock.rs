@@ -6,8 +6,8 @@ use super::movement::{Compared, Round};
 use super::words;
 use model::{Call, Motion};
 
-/// What may be a live lock, in a sentence; `None` where some rank did anything else, or may have.
-pub fn sentence(context: &Context<'_>, compared: &[Compared]) -> Option<String> {
+/// The ranks that may be in a live lock, and that in a sentence; `None` where some rank did anything else, or may have.
+pub fn suspected(context: &Context<'_>, compared: &[Compared]) -> Option<(Vec<i64>, String)> {
     let waits_or_goes_round =
         |one: &Compared| one.round != Round::No || matches!(one.movement.state, Motion::Stuck | Motion::Spinning);
     if !compared.iter().all(waits_or_goes_round) || !compared.iter().any(|one| one.round == Round::Same) {
@@ -24,9 +24,10 @@ pub fn sentence(context: &Context<'_>, compared: &[Compared]) -> Option<String> 
     let mut functions: Vec<String> = calls.map(Call::c_name).map(|name| name.to_string()).collect();
     functions.sort_unstable();
     functions.dedup();
-    Some(format!(
+    let text = format!(
         "Perhaps a live lock: {} exchange messages ({}), and nothing else of the job changed.",
         words::procs(job, &ranks),
         words::list(&functions, "and"),
-    ))
+    );
+    Some((ranks.iter().filter_map(|proc| compared[proc.0].movement.rank).collect(), text))
 }

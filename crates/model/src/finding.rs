@@ -288,6 +288,9 @@ pub struct Verdict {
     pub limited_by: Vec<Limit>,
     /// Time between two looks in milliseconds; None for a single one, or where it is not known.
     pub interval_ms: Option<u64>,
+    /// The ranks that may be in a live lock: messages went between them, and nothing else of the job changed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub live_lock: Vec<i64>,
     /// How ranks moved between two looks.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub movement: Vec<RankMovement>,

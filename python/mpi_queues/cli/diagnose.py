@@ -105,9 +105,14 @@ def diagnosed(options: argparse.Namespace) -> Tuple[Diagnosis, List[UserError]]:
     if interval is None and lives and not options.once and _asks_for_more(diagnosis):
         interval, suspects = AGAIN_AFTER, _suspects(diagnosis)
     if interval is not None:
-        diagnosis, failures = _again(
-            _Look(diagnosis, time.monotonic(), running, suspects), options, wanted, request, interval
-        )
+        look = _Look(diagnosis, time.monotonic(), running, suspects)
+        diagnosis, failures = _again(look, options, wanted, request, interval)
+        # Messages go and nothing else happens, too, where a job begins or comes to a halt: not still at a third look.
+        if diagnosis.live_lock:
+            diagnosis.snapshot.outlive()
+            look = _Look(diagnosis, time.monotonic(), _running(wanted), suspects)
+            diagnosis, failures = _again(look, options, wanted, request, interval)
+        nodes.close_all()
     first.outlive()
     diagnosis.snapshot.outlive()
     return diagnosis, failures
@@ -169,8 +174,6 @@ def _again(
     elsewhere = [nodes.between(target.job) for target in wanted if isinstance(target, targets.NodesTarget)]
     without = {place for one in elsewhere for place in one.hungry}
     again = _looked_at(wanted)
-    # That was the last look.
-    nodes.close_all()
     problems = [str(failure).replace("\n", "; ") for failure in failures]
     if not snapshots and not still:
         problems.append("all processes have ended between the two looks: they were not stuck")

@@ -152,7 +152,9 @@ fn ranks_that_only_exchange_messages_may_be_in_a_live_lock() {
     let pids: Vec<i64> = snapshot.processes.iter().filter_map(|process| process.pid).collect();
     let told = |earlier: &Snapshot, moving: &[i64]| {
         let watched = &Watched { moving: moving.iter().copied().collect(), ..Watched::default() };
-        diagnose(&snapshot, Some(Earlier { snapshot: earlier, interval_ms: None, watched })).1.headline
+        let verdict = diagnose(&snapshot, Some(Earlier { snapshot: earlier, interval_ms: None, watched })).1;
+        assert_eq!(!verdict.live_lock.is_empty(), verdict.headline.contains("live lock"));
+        verdict.headline
     };
     let live_lock =
         "Perhaps a live lock: ranks 0 and 1 exchange messages (MPI_Recv), and nothing else of the job changed.";
