@@ -54,13 +54,20 @@ impl Does {
 }
 
 /// An open file of a process.
-#[derive(Debug, Clone, Copy)]
-struct Open {
-    pid: u32,
-    descriptor: u32,
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Open {
+    pub(crate) pid: u32,
+    pub(crate) descriptor: u32,
 }
 
-/// The open files of all processes that have no place on a disk, or are FIFOs, by what the kernel calls them.
+impl Open {
+    /// What the kernel tells of it (proc(5)); `None` where it is closed, or the process may not be looked into.
+    pub(crate) fn fdinfo(&self) -> Option<String> {
+        fs::read_to_string(place(self.pid).join(format!("fdinfo/{}", self.descriptor))).ok()
+    }
+}
+
+/// The open files of all processes, by what the kernel calls them.
 type Files = Rc<HashMap<PathBuf, Vec<Open>>>;
 
 thread_local! {
@@ -89,6 +96,11 @@ fn files() -> Files {
     files
 }
 
+/// Who has a file open, by what the kernel calls it.
+pub(crate) fn open_files(name: &Path) -> Vec<Open> {
+    files().get(name).cloned().unwrap_or_default()
+}
+
 /// The processes of this machine.
 fn all() -> impl Iterator<Item = u32> {
     fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok())
@@ -105,13 +117,13 @@ fn of(pid: u32, does: Does, descriptor: u32, depth: usize) -> Option<Awaited> {
     let (name, kind) = (fs::read_link(&file).ok()?, about(&file).ok()?.mode & libc::S_IFMT);
     let (ends, far) = if kind == libc::S_IFIFO {
         let wanted = if does == Does::Reads { WRITES } else { READS };
-        let open = files().get(&name).cloned().unwrap_or_default();
+        let open = open_files(&name);
         // Both ends are mostly in one process for a moment only; who has the one that is used is no peer of itself.
         let other = |one: &Open| (one.pid, one.descriptor) != (pid, descriptor) && accesses(*one, wanted);
         (open.into_iter().filter(other).map(|one| one.pid).collect(), None)
     } else if kind == libc::S_IFSOCK {
         match peer_socket(&name) {
-            Some(peer) => (files().get(&peer).into_iter().flatten().map(|one| one.pid).collect(), None),
+            Some(peer) => (open_files(&peer).iter().map(|one| one.pid).collect(), None),
             None => (Vec::new(), Some("who has the other end of the socket is not known")),
         }
     } else {
@@ -151,7 +163,7 @@ pub(crate) fn of_opening(pid: u32, path: &Path, flags: u64) -> Option<Awaited> {
 
 /// Whether a process has a file open for this.
 fn accesses(open: Open, wanted: u64) -> bool {
-    let about = fs::read_to_string(place(open.pid).join(format!("fdinfo/{}", open.descriptor))).unwrap_or_default();
+    let about = open.fdinfo().unwrap_or_default();
     let flags = about.lines().find_map(|line| line.strip_prefix("flags:")).map(str::trim);
     let access = flags.and_then(|flags| u64::from_str_radix(flags, 8).ok()).map(|flags| flags & ACCESS);
     access.is_none_or(|access| access == wanted || access > WRITES)
@@ -184,6 +196,11 @@ fn of_main_thread(pid: u32, depth: usize) -> Option<Awaited> {
     let text = fs::read_to_string(place(pid).join("syscall")).ok()?;
     let call = system_calls::of_proc(Machine::ours(), &text, None).filter(|call| call.waits)?;
     of(pid, Does::of(call.name.as_deref()?)?, u32::try_from(call.descriptor?).ok()?, depth)
+}
+
+/// Whether there is a process of this number.
+pub(crate) fn is_there(pid: i64) -> bool {
+    u32::try_from(pid).is_ok_and(|pid| place(pid).exists())
 }
 
 /// Another process, with its program's name.
