@@ -60,7 +60,11 @@ ISSUE_FORMS := $(filter-out %/config.yml,$(wildcard .github/ISSUE_TEMPLATE/*.yml
 
 # The Python module has none, but is named with the others, so that features are the same. By `cargo test`, since the tests of
 # a crate share what they compile and stop, which nextest would make once for each test; and no package of Debian has nextest.
-CORE_TESTS := cargo test --workspace --features mpi-queues-model/schema
+CORE_TESTS = env RUSTC_WORKSPACE_WRAPPER=$(CLIPPY) cargo test --workspace --features mpi-queues-model/schema
+
+# It stands in the compiler's place for our own crates where that is not for a wheel: so it needs no run of its own, which takes
+# a third as long as compiling (tools/clippy gathers what it says). Empty where there is none: then it is the compiler.
+CLIPPY = $(shell tools/find-cargo --clippy)
 
 # Module, agent, recorder and tests are of one profile (dev) and have one set of features, so that a crate that they share is
 # compiled once. Here is what the tests ask for; nothing that a wheel has is of that profile.
@@ -90,7 +94,7 @@ BYTECODE := .venv/bin/python -m compileall -q python/mpi_queues
 # Python sources are used in place (an editable install); only the Rust side needs building.
 .venv/.built: .venv/.tools pyproject.toml Cargo.toml Cargo.lock $(RUST_SOURCES)
 	@tools/install-missing build
-	@PATH="$$(dirname "$$(tools/find-cargo)"):$$PATH" VIRTUAL_ENV="$(CURDIR)/.venv" \
+	@PATH="$$(dirname "$$(tools/find-cargo)"):$$PATH" VIRTUAL_ENV="$(CURDIR)/.venv" RUSTC_WORKSPACE_WRAPPER="$$(tools/find-cargo --clippy)" \
 	    tools/step "compiling mpi-queues (minutes the first time)" .venv/bin/maturin develop $(FEATURES)
 	@$(BYTECODE)
 	@rm -f .venv/.optimised
@@ -124,7 +128,6 @@ check-packages:
 	@tools/install-missing build lint check
 
 check-rust: lint-rust
-	@tools/step "compiling the Rust tests (minutes the first time)" $(CORE_TESTS) --no-run
 	@tools/step "Rust tests" env RUST_TEST_THREADS=$$((2 * $$(nproc))) $(CORE_TESTS) --quiet
 
 check-python: lint-python
@@ -134,7 +137,8 @@ check-python: lint-python
 test: test-packages lint-packages build agent recorder
 	@$(MAKE) --no-print-directory -j2 test-rust test-python
 
-test-rust: lint-rust rust-test
+test-rust: lint-rust
+	@$(MAKE) --no-print-directory rust-test
 
 test-python: lint-python docs python-test
 
@@ -151,9 +155,10 @@ lint: lint-packages lint-rust lint-python
 lint-packages:
 	@tools/install-missing lint
 
+# It compiles the Rust tests.
 lint-rust: build lint-packages
 	cargo fmt --check
-	@tools/step "clippy" tools/clippy
+	@tools/step "compiling the Rust tests, with clippy (minutes the first time)" tools/clippy
 
 lint-python: build lint-packages
 	.venv/bin/ruff check --quiet .
@@ -211,13 +216,13 @@ agent: $(AGENT)
 
 $(AGENT): .venv/.tools tools/build-agent Cargo.toml Cargo.lock $(RUST_SOURCES)
 	@rm -f .venv/.optimised
-	@tools/build-agent --development
+	@RUSTC_WORKSPACE_WRAPPER=$(CLIPPY) tools/build-agent --development
 
 recorder: $(RECORDER)
 
 $(RECORDER): .venv/.tools tools/build-recorder Cargo.toml Cargo.lock $(RUST_SOURCES)
 	@rm -f .venv/.optimised
-	@tools/build-recorder --development
+	@RUSTC_WORKSPACE_WRAPPER=$(CLIPPY) tools/build-recorder --development
 
 wheel: .venv/.optimised
 	@rm -rf target/wheel

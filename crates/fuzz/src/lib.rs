@@ -8,6 +8,9 @@ mod compiled;
 mod edits;
 mod targets;
 
+use std::path::Path;
+use std::{fs, io};
+
 /// Something that takes any bytes.
 pub struct FuzzTarget {
     /// What it is called in `make fuzz`.
@@ -62,6 +65,20 @@ pub const TARGETS: &[FuzzTarget] = &[
     FuzzTarget { name: "mpi2dd", run: targets::mpi2dd::run, seeds: targets::mpi2dd::seeds, longest: 400 },
     FuzzTarget { name: "sources", run: targets::sources::run, seeds: targets::sources::seeds, longest: 2048 },
 ];
+
+/// Makes DIRECTORY/TARGET/NUMBER of the inputs to begin with, and prints a line for each target: its name, and the length of its
+/// longest input in bytes.
+pub fn write_seeds(directory: &Path) -> io::Result<()> {
+    for target in TARGETS {
+        let place = directory.join(target.name);
+        fs::create_dir_all(&place)?;
+        for (number, seed) in (target.seeds)().iter().enumerate() {
+            fs::write(place.join(number.to_string()), seed)?;
+        }
+        println!("{} {}", target.name, target.longest);
+    }
+    Ok(())
+}
 
 /// That of a name.
 pub fn target(name: &str) -> Option<&'static FuzzTarget> {
