@@ -90,6 +90,7 @@ fn add_awaited(pid: i64, stacks: &mut [Stack], pointers: &[Option<u64>]) {
         }
         call.waits_for = Some(Box::new(awaited));
     }
+    native::add_teams(stacks, Some(i64::from(pid)));
 }
 
 /// The stacks, whether they are all, and where each thread's own memory begins.

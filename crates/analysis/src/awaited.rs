@@ -38,6 +38,9 @@ impl Names<'_> {
                     (_, None) => lock.to_owned(),
                 }
             }
+            AwaitedKind::Team => {
+                format!("{} to come to the barrier of OpenMP", owners.unwrap_or_else(|| "other threads".to_owned()))
+            }
             AwaitedKind::Thread => format!("{} to end", owners.unwrap_or_else(|| "another thread".to_owned())),
             AwaitedKind::Reader | AwaitedKind::Writer | AwaitedKind::Opener => self.other_end(found),
             AwaitedKind::Child => match owners {

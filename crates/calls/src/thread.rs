@@ -48,7 +48,7 @@ pub trait Thread {
 /// What the stack of a thread says of its call.
 #[derive(Debug, Default)]
 pub struct ThreadCall {
-    /// A function of MPI without a frame of its own, and the place at which that would stand.
+    /// A function of MPI or OpenMP without a frame of its own, and the place at which that would stand.
     pub hidden: Option<(usize, String)>,
     /// `Call::fingerprint`.
     pub fingerprint: Option<String>,
@@ -99,12 +99,13 @@ fn beyond_mpi(frames: &[NamedFrame], at: usize) -> usize {
 /// In a stripped library an MPI function may have no frame of its own: the compiler ended it with a jump to another
 /// function (Open MPI's MPI_Finalize, MPI_Waitall of MPICH 5.0), or moved its slow part to where no symbol is (MPI_Waitany
 /// of Debian's MPICH 4.0.2). The caller's call instruction still says which function it called. Only code of x86-64 is
-/// read.
+/// read. Where there is none of MPI, the same is told of OpenMP's: GOMP_barrier of libgomp ends with a jump, too.
 fn hidden_function<T: Thread>(frames: &[NamedFrame], thread: &T) -> Option<(usize, String)> {
     if thread.abi().ok()? != TargetAbi::LITTLE_64 {
         return None;
     }
     let read = |address: u64, length: usize| thread.read(address, length).ok();
+    let mut of_openmp = None;
     for (at, pair) in frames.windows(2).enumerate().rev() {
         let [inner, outer] = pair else { continue };
         let enters_mpi = !outer.mpi && inner.mpi || outer.application && !inner.application;
@@ -113,10 +114,16 @@ fn hidden_function<T: Thread>(frames: &[NamedFrame], thread: &T) -> Option<(usiz
         }
         // Where a place cannot be looked at nothing is said of those further in.
         let Some(called) = call_target(thread.counter(at + 1).ok()?, &read, &read) else { continue };
-        let name = thread.function_at(called).ok()?;
-        if let Some(name) = name.filter(|name| outermost_mpi_function(&[Some(name.clone())]).is_some()) {
+        let Some(name) = thread.function_at(called).ok()? else { continue };
+        if outermost_mpi_function(&[Some(name.clone())]).is_some() {
             return Some((at + 1, name));
         }
+        if inner.function.is_none() && OPENMP.iter().any(|prefix| name.starts_with(prefix)) {
+            of_openmp = Some((at + 1, name));
+        }
     }
-    None
+    of_openmp
 }
+
+/// What names of functions begin with that compilers call for OpenMP: of libgomp, of LLVM's and Intel's library, of the standard.
+const OPENMP: [&str; 3] = ["GOMP_", "__kmpc_", "omp_"];

@@ -40,6 +40,8 @@ pub enum AwaitedKind {
     Gil,
     /// A `threading.RLock` of Python, whose owner is the thread that has locked it.
     Rlock,
+    /// Those threads of its OpenMP team that have not come to the barrier, or to the end of the parallel region.
+    Team,
     /// The end of a thread (`pthread_join`).
     Thread,
     /// The end of a child process (`wait4`, `waitid`).

@@ -33,7 +33,7 @@ pub use images::{Image, Images};
 pub use interrupts::{KeptHandler, take_back_interrupt};
 pub use live::Live;
 pub use native::Native;
-pub use owners::{Halted, awaited_by};
+pub use owners::{Halted, add_teams, awaited_by};
 pub use process::{Process, Thread};
 pub use recorded::{Recorded, Steps};
 pub use stacks::{Messages, Stacks, handled_signal, message_places, prefetch_stacks, stacks};

@@ -169,7 +169,7 @@ fn circle(context: &Context<'_>, members: &[ProcIndex]) -> Circle {
         use AwaitedKind::{FileLock, Gil, Mutex, Rlock, Rwlock};
         matches!(kind, FileLock | Gil | Mutex | Rlock | Rwlock)
     };
-    if kinds().any(is_lock) || members.iter().any(|proc| held::inside(context, *proc).is_some()) {
+    if kinds().any(is_lock) || members.iter().any(|proc| held::is_locked_inside(context, *proc)) {
         Circle::Held
     } else if kinds().next().is_some() {
         Circle::Ends

@@ -8,7 +8,7 @@ use crate::awaited::{NAMED, Names, lock};
 use crate::job::ProcIndex;
 use crate::waits::{self, Never, THREADS, Whose};
 use crate::words;
-use model::{Awaited, AwaitedKind, Finding, FindingKind, Outside, Process};
+use model::{Awaited, AwaitedKind, Call, Finding, FindingKind, Outside, Process};
 
 /// What ranks wait for that stand outside MPI, and who has it: `the lock of history, which rank 0 holds`.
 pub fn awaited(context: &Context<'_>, proc: ProcIndex, found: &Awaited) -> String {
@@ -96,6 +96,7 @@ pub fn by_itself(context: &Context<'_>, proc: ProcIndex) -> Option<Finding> {
                 let found = waits::awaited(outside().find(|thread| thread.thread == *number)?)?;
                 Some(match (found.kind, found.owners.first().and_then(|owner| owner.thread)) {
                     (AwaitedKind::Thread, Some(thread)) => format!("the end of thread {thread}"),
+                    (AwaitedKind::Team, Some(thread)) => format!("thread {thread} at the barrier of OpenMP"),
                     _ => lock(found.kind).to_owned(),
                 })
             };
@@ -144,16 +145,31 @@ pub fn of_own_thread<'a>(process: &Process, thread: &'a Outside) -> Option<&'a A
     process.calls.iter().take(THREADS).any(|call| call.thread == owner).then_some(found)
 }
 
-/// A thread of a rank that waits for what another one of them has, which is in MPI: in a clause.
-pub fn inside(context: &Context<'_>, proc: ProcIndex) -> Option<String> {
-    let process = context.process(proc)?;
+/// A thread of a rank that waits for what another one of them has, which is in MPI: what for, and in which call that is.
+fn own(process: &Process) -> Option<(&Outside, &Awaited, &Call)> {
     process.outside.iter().take(THREADS).find_map(|thread| {
         let found = of_own_thread(process, thread)?;
         let owner = found.owners.first()?.thread?;
-        let call = process.calls.iter().find(|call| call.thread == owner)?;
-        let (rank, number, function) = (words::proc(context.job, proc), thread.thread, call.c_name());
+        Some((thread, found, process.calls.iter().find(|call| call.thread == owner)?))
+    })
+}
+
+/// Whether a thread of a rank waits for a lock that another one of them has, which is in MPI.
+pub fn is_locked_inside(context: &Context<'_>, proc: ProcIndex) -> bool {
+    let found = context.process(proc).and_then(own);
+    found.is_some_and(|(_, found, _)| found.kind != AwaitedKind::Team)
+}
+
+/// A thread of a rank that waits for what another one of them has, which is in MPI: in a clause.
+pub fn inside(context: &Context<'_>, proc: ProcIndex) -> Option<String> {
+    let (thread, found, call) = own(context.process(proc)?)?;
+    let (rank, number) = (words::proc(context.job, proc), thread.thread);
+    let (owner, function) = (call.thread, call.c_name());
+    Some(if found.kind == AwaitedKind::Team {
+        format!("thread {number} of {rank} waits at the barrier of OpenMP for thread {owner}, which is in {function}")
+    } else {
         let lock = lock(found.kind);
-        Some(format!("thread {number} of {rank} waits for {lock}, which thread {owner} holds in {function}"))
+        format!("thread {number} of {rank} waits for {lock}, which thread {owner} holds in {function}")
     })
 }
 
@@ -164,8 +180,13 @@ fn threads(context: &Context<'_>, proc: ProcIndex) -> Vec<String> {
         let found = waits::awaited(thread)?;
         let owner = found.owners.first()?.thread?;
         let at = at(&(None, thread.caller.clone(), thread.file.clone(), thread.line));
-        let whose = if owner == thread.thread { "it holds itself".to_owned() } else { format!("thread {owner} holds") };
-        Some(format!("Thread {} waits{at} for {} that {whose}.", thread.thread, lock(found.kind)))
+        let what = match found.kind {
+            AwaitedKind::Team => format!("thread {owner} at the barrier of OpenMP"),
+            AwaitedKind::Thread => format!("the end of thread {owner}"),
+            kind if owner == thread.thread => format!("{} that it holds itself", lock(kind)),
+            kind => format!("{} that thread {owner} holds", lock(kind)),
+        };
+        Some(format!("Thread {} waits{at} for {what}.", thread.thread))
     };
     process.outside.iter().filter_map(waits).take(NAMED).collect()
 }

@@ -119,7 +119,12 @@ impl ByPid<'_> {
                 Some(Need::Doubted(Box::new(any), "another process may have its other end, too"))
             }
             AwaitedKind::Opener => None,
-            AwaitedKind::Mutex | AwaitedKind::Rwlock | AwaitedKind::Gil | AwaitedKind::Rlock | AwaitedKind::Thread => {
+            AwaitedKind::Mutex
+            | AwaitedKind::Rwlock
+            | AwaitedKind::Gil
+            | AwaitedKind::Rlock
+            | AwaitedKind::Team
+            | AwaitedKind::Thread => {
                 never(process, thread).map(|_| Need::Never("its own threads hold it up")).or_else(|| {
                     let owner = self.beside(process, awaited.owners.first()?.pid?)?;
                     (owner != proc).then_some(Need::Proc(owner))

@@ -20,6 +20,9 @@ use crate::stacks::cxx::FS_BASE;
 mod file_lock;
 mod futex;
 mod python;
+mod team;
+
+pub use team::add_teams;
 
 /// The system call that waits for the locks of the C library.
 const FUTEX: &str = "futex";

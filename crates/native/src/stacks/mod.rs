@@ -125,6 +125,7 @@ pub fn stacks<P: Process + 'static>(
     for (number, thread) in (1..).zip(threads.iter().take(MAX_THREADS)) {
         found.stacks.push(stack(&shared, number, thread, kept, &mut found.remarks));
     }
+    owners::add_teams(&mut found.stacks, process.here().map(i64::from));
     found.remarks.extend(shared.images.over_limits());
     found.remarks.truncate(MAX_REMARKS);
     found
