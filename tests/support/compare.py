@@ -317,4 +317,12 @@ def lasting(process: Json) -> Json:
     for place in ("calls", "outside"):
         threads = left.get(place, [])
         left[place] = [{name: value for name, value in one.items() if name not in passing} for one in threads]
+    if "stacks" in left:
+        left["stacks"] = [{**stack, "frames": _outside(stack["frames"])} for stack in left["stacks"]]
     return left
+
+
+def _outside(frames: List[Json]) -> List[Json]:
+    """The frames from the call of MPI outwards; all where there is none. What polls is elsewhere at each look."""
+    inside = [at for at, frame in enumerate(frames) if (frame["function"] or "").startswith(("MPI_", "PMPI_"))]
+    return frames[inside[-1] :] if inside else frames
