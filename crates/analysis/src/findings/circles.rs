@@ -180,6 +180,8 @@ struct Told<'c> {
     function: &'c str,
     on: String,
     communicator: CommunicatorId,
+    /// Its members, in whatever order they have their ranks; `None` where they are not known.
+    members: Option<Vec<Vec<Option<ProcIndex>>>>,
     procs: Vec<ProcIndex>,
 }
 
@@ -187,13 +189,16 @@ struct Told<'c> {
 /// members: it is what they are confused with.
 fn told(context: &Context<'_>, circle: &[&Place<'_>]) -> String {
     let mut places: Vec<Told<'_>> = Vec::new();
-    let members = |id: CommunicatorId| context.job.communicators.get(id.0).and_then(|shared| shared.groups.as_deref());
+    let members = |id: CommunicatorId| {
+        let mut groups = context.job.communicators.get(id.0)?.groups.clone()?;
+        groups.iter_mut().for_each(|group| group.sort_unstable());
+        Some(groups)
+    };
     for place in circle {
         let function = place.function.unwrap_or("a non-blocking collective");
         let mut on = about(context, place.communicator, place.function.unwrap_or_default());
-        let is_other = |known: &Told<'_>| {
-            known.communicator != place.communicator && members(known.communicator) == members(place.communicator)
-        };
+        let members = members(place.communicator);
+        let is_other = |known: &Told<'_>| known.communicator != place.communicator && known.members == members;
         let alike = places.iter_mut().find(|known| {
             (known.blocking, known.function, &known.on) == (place.is_blocking(), function, &on) && !is_other(known)
         });
@@ -205,7 +210,7 @@ fn told(context: &Context<'_>, circle: &[&Place<'_>]) -> String {
             on = on.strip_prefix("a ").map_or_else(|| format!("another {on}"), |what| format!("another {what}"));
         }
         let (blocking, communicator, procs) = (place.is_blocking(), place.communicator, place.stuck.to_vec());
-        places.push(Told { blocking, function, on, communicator, procs });
+        places.push(Told { blocking, function, on, communicator, members, procs });
     }
     let more = places.len().saturating_sub(NAMED);
     let named = places.iter_mut().take(NAMED).map(|Told { blocking, function, on, procs, .. }| {

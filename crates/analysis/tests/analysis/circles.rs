@@ -48,6 +48,21 @@ fn rows_and_columns_are_one_circle() {
     assert!(of_kind(&findings, Kind::MissingInCollective).is_empty(), "{findings:?}");
 }
 
+/// What is called the same and has the same members, in whatever order, is another one.
+#[test]
+fn communicators_of_the_same_members_are_told_apart() {
+    for members in [[0, 1], [1, 0]] {
+        let mut snapshot = job(2);
+        communicator(&mut snapshot, "halo", 1, &[0, 1]);
+        communicator(&mut snapshot, "halo", 2, &members);
+        stands(&mut snapshot, 0, "MPI_Allreduce", 1);
+        stands(&mut snapshot, 1, "MPI_Allreduce", 2);
+        let summary = told(&snapshot).1.summary;
+        let words = ["rank 0 is in MPI_Allreduce on \"halo\"", "rank 1 is in MPI_Allreduce on another \"halo\""];
+        assert_eq!(summary, words.join(" and "));
+    }
+}
+
 /// So many communicators, each of two ranks that follow one another; each rank stands in that of its own number.
 fn ring(size: i64) -> Snapshot {
     let mut snapshot = job(size);
