@@ -351,7 +351,7 @@ fn layout(found: &Bound<'_, PyDict>) -> PyResult<TypeLayout> {
             kind,
             type_name: field.get_item("type")?.extract()?,
         };
-        layout.fields.insert(name.extract()?, field);
+        Arc::make_mut(&mut layout.fields).insert(name.extract()?, field);
     }
     Ok(layout)
 }

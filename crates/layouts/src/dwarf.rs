@@ -7,7 +7,7 @@ mod describe;
 
 use std::borrow::Cow;
 use std::cell::RefCell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -129,7 +129,7 @@ impl DwarfTypes {
             (Err(reason), None) => return Err(reason),
         };
         let Some(place) = described.members else { return Ok(None) };
-        let layout = TypeLayout { size: described.size, fields: BTreeMap::new() };
+        let layout = TypeLayout { size: described.size, fields: Arc::default() };
         let mut growing = Growing { layout, members: 0 };
         self.flatten(place, 0, "", 0, &mut growing)?;
         Ok(Some(growing.layout))

@@ -27,6 +27,7 @@ pub use verify::{Chosen, Difference, NoProfile, Verification, choose_profile, co
 pub use wanted::{MPICH, OPEN_MPI, Wanted, shipped_for, shipped_named, shipped_profiles, wanted_of};
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use target::Reason;
@@ -72,8 +73,8 @@ pub struct Field {
 pub struct TypeLayout {
     /// Size in bytes.
     pub size: u64,
-    /// Members by flattened name.
-    pub fields: BTreeMap<String, Field>,
+    /// Members by flattened name. Shared: each process of a job has the same.
+    pub fields: Arc<BTreeMap<String, Field>>,
 }
 
 /// A type, field or constant that a reader needs and no source has.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::dwarf::DwarfTypes;
 use super::object_file::DebugSections;
@@ -262,7 +263,7 @@ impl Found<'_> {
     fn keep_only(&mut self, lists: &[&Wanted]) {
         for (type_name, wanted) in lists.iter().filter(|list| list.only_fields).flat_map(|list| list.fields) {
             if let Some(layout) = self.types.get_mut(*type_name) {
-                layout.fields.retain(|field, _| wanted.contains(&field.as_str()));
+                Arc::make_mut(&mut layout.fields).retain(|field, _| wanted.contains(&field.as_str()));
             }
         }
     }

@@ -201,7 +201,7 @@ pub(super) fn check_type(name: &str, layout: &TypeLayout, target: TargetAbi) -> 
     if layout.size > MAX_TYPE {
         return Err(Reason::new(format!("{name}: a structure of {} bytes", layout.size)));
     }
-    for (field_name, field) in &layout.fields {
+    for (field_name, field) in &*layout.fields {
         let Field { offset, size, kind, .. } = field;
         if offset.checked_add(*size).is_none_or(|end| end > layout.size) {
             let all = layout.size;

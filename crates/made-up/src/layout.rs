@@ -1,6 +1,7 @@
 //! Made-up C layouts: members in, offsets out.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use layouts::{Field, FieldKind, LayoutSource, TypeLayout};
 use target::{Reason, TargetAbi};
@@ -59,7 +60,7 @@ impl Types {
         if order == Order::Shuffled && members.len() > 2 {
             self.rng.shuffle(&mut members[1..]);
         }
-        let mut layout = TypeLayout { size: 0, fields: BTreeMap::new() };
+        let mut layout = TypeLayout { size: 0, fields: Arc::default() };
         let (mut at, mut most_aligned, mut end) = (0_u64, 1, 0);
         for (index, (member, kind)) in members.iter().enumerate() {
             let (size, alignment) = self.measure(*kind);
@@ -99,11 +100,12 @@ impl Types {
             C::Chars(_) | C::Array(..) => (FieldKind::Array, None),
             C::Struct(inner) => (FieldKind::Struct, Some(inner)),
         };
-        layout.fields.insert(name.to_owned(), Field { offset, size, kind, type_name: String::new() });
+        Arc::make_mut(&mut layout.fields)
+            .insert(name.to_owned(), Field { offset, size, kind, type_name: String::new() });
         if let Some(inner) = inner {
-            for (field, found) in &self.layouts[inner].fields {
+            for (field, found) in &*self.layouts[inner].fields {
                 let nested = Field { offset: offset + found.offset, ..found.clone() };
-                layout.fields.insert(format!("{name}.{field}"), nested);
+                Arc::make_mut(&mut layout.fields).insert(format!("{name}.{field}"), nested);
             }
         }
     }

@@ -48,7 +48,7 @@ fn table(target: &dyn Target) -> PathBuf {
     }
     for (name, layout) in &profile.types {
         writeln!(table, "type {name} {}", layout.size).expect("a string");
-        for (field, place) in &layout.fields {
+        for (field, place) in &*layout.fields {
             writeln!(table, "field {name} {field} {}", place.offset).expect("a string");
         }
     }

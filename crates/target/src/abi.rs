@@ -81,6 +81,12 @@ impl TargetAbi {
         }
     }
 
+    /// The words of 4 bytes that `bytes` holds, in place of what was in `words`.
+    pub fn words(self, bytes: &[u8], words: &mut Vec<u32>) {
+        words.clear();
+        words.extend(bytes.chunks_exact(4).map(|word| self.uint(word) as u32));
+    }
+
     /// The signed integer in `bytes` (at most 8 of them count), sign-extended.
     #[inline]
     pub fn int(self, bytes: &[u8]) -> i64 {

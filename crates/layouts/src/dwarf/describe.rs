@@ -1,5 +1,6 @@
 //! What a reference to a type comes to, and the members of structures.
 
+use std::sync::Arc;
 use std::time::Instant;
 
 use gimli::{AttributeValue, DwTag, Operation, Unit, UnitHeader, constants as dw};
@@ -226,7 +227,12 @@ impl DwarfTypes {
             let inner_prefix = if name.is_empty() { prefix.to_owned() } else { format!("{name}.") };
             if !name.is_empty() {
                 let (size, kind) = (described.size, described.kind);
-                growing.layout.fields.entry(name).or_insert(Field { offset, size, kind, type_name: described.name });
+                Arc::make_mut(&mut growing.layout.fields).entry(name).or_insert(Field {
+                    offset,
+                    size,
+                    kind,
+                    type_name: described.name,
+                });
             }
             if let Some(members) = described.members {
                 self.flatten(members, offset, &inner_prefix, depth + 1, growing)?;

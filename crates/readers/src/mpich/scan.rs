@@ -152,9 +152,7 @@ fn look(
     found: &mut Scan,
 ) {
     let abi = target.abi();
-    let word = |offset: usize| -> u32 {
-        bytes.get(offset..offset + 4).map_or(0, |bytes| u32::try_from(abi.uint(bytes)).unwrap_or(0))
-    };
+    let mut words: Vec<u32> = Vec::new();
     // What makes a head is never its first bytes: those of an unused pool are zero.
     let reach = layouts.iter().map(|layout| layout.total).max().unwrap_or_default();
     // Most of it is zero: large pieces of that are left out at once.
@@ -167,27 +165,29 @@ fn look(
         {
             continue;
         }
-        for offset in (start..end).step_by(4) {
-            let value = word(offset);
-            let handle = HandleValue(value);
-            if handle.place() == Place::Builtin && (handle.index() == 0 || handle == FIRST_DATATYPE) {
-                let kind = handle.kind();
-                found.builtins.extend(kind.map(|kind| BuiltinCandidate { at: at.wrapping_add(offset as u64), kind }));
-            }
-            if value == FIRST_PAIR.0 {
-                found.pairs.push(at.wrapping_add(offset as u64));
+        abi.words(&bytes[start..bytes.len().min(end + reach)], &mut words);
+        for (index, value) in words[..words.len().min((end - start).div_ceil(4))].iter().enumerate() {
+            let place = || at.wrapping_add((start + 4 * index) as u64);
+            let handle = HandleValue(*value);
+            if matches!(handle.place(), Place::Builtin) {
+                if handle.index() == 0 || handle == FIRST_DATATYPE {
+                    found.builtins.extend(handle.kind().map(|kind| BuiltinCandidate { at: place(), kind }));
+                }
+            } else if handle.0 == FIRST_PAIR.0 {
+                found.pairs.push(place());
             }
             // The direct block's pointer is the rarest of a head's members: it lies in the library.
             for layout in layouts {
-                let Some(head) = bytes.get(offset..offset + layout.total) else { continue };
-                let kind = word(offset + layout.kind);
-                if kind == 0 || kind > 15 {
+                // All members of a head are words, or two.
+                if !matches!(words.get(index + layout.kind / 4), Some(1..=15)) {
                     continue;
                 }
+                let offset = start + 4 * index;
+                let Some(head) = bytes.get(offset..offset + layout.total) else { continue };
                 let Some(head) = layout.decode(head, abi) else { continue };
                 let block = head.size * head.direct_size;
                 if head.direct == 0 || ranges.iter().any(|range| range.holds(TargetAddr::new(head.direct), block)) {
-                    found.heads.push(HeadCandidate { at: at.wrapping_add(offset as u64), layout: *layout, head });
+                    found.heads.push(HeadCandidate { at: place(), layout: *layout, head });
                     break;
                 }
             }

@@ -23,7 +23,7 @@ impl Types {
             let (offset, size, kind) = (*offset, *size, *kind);
             ((*name).to_owned(), Field { offset, size, kind, type_name: "its type".to_owned() })
         };
-        Self(Ok(Some(TypeLayout { size, fields: fields.iter().map(field).collect::<BTreeMap<_, _>>() })))
+        Self(Ok(Some(TypeLayout { size, fields: fields.iter().map(field).collect::<BTreeMap<_, _>>().into() })))
     }
 }
 

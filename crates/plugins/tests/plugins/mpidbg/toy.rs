@@ -236,7 +236,7 @@ impl LayoutSource for ToyLayouts {
                 let field = Field { offset, size: 4, kind: FieldKind::Signed, type_name: "int".to_owned() };
                 (name.to_owned(), field)
             };
-            TypeLayout { size, fields: fields.iter().map(field).collect::<BTreeMap<_, _>>() }
+            TypeLayout { size, fields: fields.iter().map(field).collect::<BTreeMap<_, _>>().into() }
         }))
     }
     fn constant(&self, _name: &str) -> Result<Option<i64>, Reason> {

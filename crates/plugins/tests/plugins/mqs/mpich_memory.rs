@@ -1,6 +1,7 @@
 //! Made-up structures of MPICH in the memory of a mock target, and a plug-in with the habits of MPICH's that reads them.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use layouts::{Field, FieldKind, LayoutSource, Layouts, TypeLayout};
 use model::{Communicator, QueueReport, QueueSource};
@@ -121,7 +122,7 @@ impl LayoutSource for Mpich {
             };
             (name.to_owned(), Field { offset, size, kind, type_name: "x".to_owned() })
         };
-        Ok(Some(TypeLayout { size, fields: kept.map(field).collect() }))
+        Ok(Some(TypeLayout { size, fields: Arc::new(kept.map(field).collect()) }))
     }
     fn constant(&self, _: &str) -> Result<Option<i64>, Reason> {
         Ok(None)

@@ -1,5 +1,7 @@
 //! Communicators, their names and groups, and whose operations are shown where.
 
+use std::sync::Arc;
+
 use model::{Group, QueueState};
 use target::address::TargetAddr;
 
@@ -224,7 +226,7 @@ fn names_behind_pointers() {
 #[test]
 fn a_layout_that_lacks_a_field_is_named() {
     let (mut process, _) = one();
-    process.types.layout_mut(COMM).fields.remove("c_flags");
+    Arc::make_mut(&mut process.types.layout_mut(COMM).fields).remove("c_flags");
     let error = process.try_read().unwrap_err().to_string();
     assert!(error.contains("ompi_communicator_t") && error.contains("c_flags"), "{error}");
 }
@@ -232,7 +234,7 @@ fn a_layout_that_lacks_a_field_is_named() {
 #[test]
 fn a_layout_that_reaches_out_of_its_type_is_refused() {
     let (mut process, _) = one();
-    process.types.layout_mut(COMM).fields.get_mut("c_flags").unwrap().offset = u64::MAX - 1;
+    Arc::make_mut(&mut process.types.layout_mut(COMM).fields).get_mut("c_flags").unwrap().offset = u64::MAX - 1;
     let error = process.try_read().unwrap_err().to_string();
     assert!(error.contains("c_flags") && error.contains("impossible"), "{error}");
 }

@@ -1,5 +1,6 @@
 //! Messages that lie in shared memory and were not taken out yet.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use layouts::Layouts;
@@ -256,7 +257,7 @@ fn without_its_layout_nothing_is_told() {
     queued(&mut process, &mut shm, message(0, 2), 1);
     let target = process.target();
     let mut types = process.types.clone();
-    types.layout_mut("mca_btl_vader_component_t").fields.remove("my_fifo");
+    Arc::make_mut(&mut types.layout_mut("mca_btl_vader_component_t").fields).remove("my_fifo");
     let layouts = Layouts::new(vec![Box::new(types)]);
     let report = OpenMpiReader::new(&target, &layouts, Pml::named(process.pml)).read_queues().unwrap();
     assert!(world(&report).is_empty() && report.notes.is_empty());
