@@ -5,15 +5,14 @@
  * (Open MPI 5.0), WITHOUT_QUERIES, WITHOUT_FINALIZE. A variant WAY:FUNCTION misbehaves in that function.
  */
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "mpidbg.h"
+#include "variant.h"
 
-#ifndef VARIANT
-#define VARIANT "good"
-#endif
 #ifndef INTERFACE
 #define INTERFACE MPIDBG_INTERFACE_VERSION
 #endif
@@ -26,8 +25,6 @@
 #ifndef BIG
 #define BIG 0
 #endif
-
-#define IS(name) (strcmp(VARIANT, name) == 0)
 
 char mpidbg_dll_is_big_endian = BIG;
 char mpidbg_dll_bitness = BITS;
@@ -45,21 +42,21 @@ static const mqs_process_callbacks *processes;
 /* What a variant of the form "way:function" does in that function. */
 static void fate(const char *function)
 {
-    const char *colon = strchr(VARIANT, ':');
+    const char *colon = strchr(CHOSEN, ':');
     if (colon == NULL || strcmp(colon + 1, function) != 0)
         return;
-    if (strncmp(VARIANT, "crash", 5) == 0)
+    if (strncmp(CHOSEN, "crash", 5) == 0)
         *(volatile int *)8 = 1;
-    if (strncmp(VARIANT, "loop", 4) == 0)
+    if (strncmp(CHOSEN, "loop", 4) == 0)
         for (volatile int forever = 1; forever;)
             ;
-    if (strncmp(VARIANT, "exit", 4) == 0)
+    if (strncmp(CHOSEN, "exit", 4) == 0)
         exit(0);
-    if (strncmp(VARIANT, "abort", 5) == 0)
+    if (strncmp(CHOSEN, "abort", 5) == 0)
         abort();
-    if (strncmp(VARIANT, "kill", 4) == 0)
+    if (strncmp(CHOSEN, "kill", 4) == 0)
         kill(getpid(), SIGKILL);
-    if (strncmp(VARIANT, "close", 5) == 0) {
+    if (strncmp(CHOSEN, "close", 5) == 0) {
         for (int fd = 3; fd < 64; fd++)
             close(fd);
         for (;;)
@@ -140,7 +137,9 @@ char *mpidbg_version_string(void)
     }
     if (IS("other-series"))
         return "Open MPI handle interpretation support for parallel debuggers 9.9.1";
-    return "handles of Open MPI, variant " VARIANT "\033[0m";
+    static char text[160];
+    snprintf(text, sizeof text, "handles of Open MPI, variant %s\033[0m", CHOSEN);
+    return text;
 }
 
 int mpidbg_dll_taddr_width(void) { return WIDTH; }
@@ -402,8 +401,8 @@ int mpidbg_comm_query(mqs_image *image, void *image_info, mqs_process *process, 
     if (basic->get_image_info_fp(image) != at || basic->get_process_info_fp(process) != info || *result != NULL)
         return MPIDBG_ERR_OUT_OF_RANGE;
     fate("mpidbg_comm_query");
-    if (strncmp(VARIANT, "code=", 5) == 0)
-        return atoi(VARIANT + 5);
+    if (strncmp(CHOSEN, "code=", 5) == 0)
+        return atoi(CHOSEN + 5);
     if (!is_in(process, at, info->comms, handle))
         return MPIDBG_ERR_NOT_FOUND;
     if (IS("no-result"))

@@ -7,16 +7,15 @@
  * toy_spawned *spawned; }; the rest hangs from that (types toy_comm, toy_op, toy_spawned below in `setup_image`).
  */
 #include "mqs.h"
+#include "variant.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
 #include <unistd.h>
 
-#ifndef VARIANT
-#define VARIANT "good"
-#endif
 #ifndef COMPATIBILITY
 #define COMPATIBILITY 2
 #endif
@@ -24,12 +23,11 @@
 #define WIDTH ((int)sizeof(mqs_taddr_t))
 #endif
 
-#define IS(name) (strcmp(VARIANT, name) == 0)
 
 /* What happens at the start of each function: "crash:mqs_setup_image" and the like. */
 static void fate(const char *function)
 {
-    const char *variant = VARIANT;
+    const char *variant = CHOSEN;
     const char *colon = strchr(variant, ':');
     if (colon == NULL || strcmp(colon + 1, function) != 0)
         return;
@@ -111,7 +109,9 @@ char *mqs_version_string(void)
         return (char *)16;
     if (IS("other-series"))
         return "Open MPI message queue support for parallel debuggers 9.9.1 v9.9.1";
-    return "toy plug-in, variant " VARIANT;
+    static char text[160];
+    snprintf(text, sizeof text, "toy plug-in, variant %s", CHOSEN);
+    return text;
 }
 
 int mqs_version_compatibility(void)

@@ -1,16 +1,46 @@
-//! Plug-ins of tests/programs/plugins, compiled once for each test, and the processes that have loaded one.
+//! Plug-ins of tests/programs/plugins, compiled once and copied for each test, and the processes that have loaded one.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
-/// Compiles `source` with options of the compiler.
+/// Compiles `source` with options of the compiler, once for all tests, and gives each test a file of its own.
 pub fn plugin(source: &str, options: &[&str]) -> PathBuf {
-    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
-    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugins");
-    std::fs::create_dir_all(&dir).expect("a directory for plug-ins");
     let words = format!("{source} {}", options.join(" "));
-    let name: String = words.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
-    let out = dir.join(format!("{name}-{}-{:?}.so", std::process::id(), std::thread::current().id()));
+    let out = file_of(&words);
+    std::fs::copy(base(source, options), &out).expect("a copy of the plug-in");
+    out
+}
+
+/// A variant of a plug-in: `VARIANT` or `VARIANT -DX=Y`. The name is written into a copy (variant.h).
+pub fn variant(source: &str, options: &str) -> PathBuf {
+    let (variant, rest) = options.split_once(' ').unwrap_or((options, ""));
+    let others: Vec<&str> = rest.split_whitespace().collect();
+    let mut bytes = std::fs::read(base(source, &others)).expect("the plug-in");
+    let mark = b"variant=good\0";
+    let found = bytes.windows(mark.len()).position(|window| window == mark);
+    let place = found.expect("the name of the variant") + "variant=".len();
+    let room = 128 - "variant=".len();
+    assert!(variant.len() < room, "{variant} is too long a name");
+    bytes[place..place + room].fill(0);
+    bytes[place..place + variant.len()].copy_from_slice(variant.as_bytes());
+    let out = file_of(&format!("{source} {options}"));
+    std::fs::write(&out, bytes).expect("a copy of the plug-in");
+    out
+}
+
+/// What a compiler makes of `source` with some options.
+fn base(source: &str, options: &[&str]) -> PathBuf {
+    static KNOWN: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
+    let words = format!("{source} {}", options.join(" "));
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    known.entry(words.clone()).or_insert_with(|| compile(source, options, &format!("base {words}"))).clone()
+}
+
+fn compile(source: &str, options: &[&str], words: &str) -> PathBuf {
+    let root = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    let out = file_of(words);
     let status = Command::new("cc")
         .args(["-Wall", "-shared", "-fPIC", "-O1"])
         .args(options)
@@ -23,12 +53,12 @@ pub fn plugin(source: &str, options: &[&str]) -> PathBuf {
     out
 }
 
-/// A variant of a plug-in: `VARIANT` or `VARIANT -DX=Y`.
-pub fn variant(source: &str, options: &str) -> PathBuf {
-    let (variant, rest) = options.split_once(' ').unwrap_or((options, ""));
-    let variant = format!("-DVARIANT=\"{variant}\"");
-    let options: Vec<&str> = std::iter::once(variant.as_str()).chain(rest.split_whitespace()).collect();
-    plugin(source, &options)
+/// A file that no other test has.
+fn file_of(words: &str) -> PathBuf {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR")).join("plugins");
+    std::fs::create_dir_all(&dir).expect("a directory for plug-ins");
+    let name: String = words.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
+    dir.join(format!("{name}-{}-{:?}.so", std::process::id(), std::thread::current().id()))
 }
 
 /// Processes whose maps hold the plug-in: only a helper process loads it.
