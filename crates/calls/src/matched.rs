@@ -41,3 +41,24 @@ fn keyword(text: &str) -> Option<(String, &str)> {
     let value = rest.trim_start_matches(is_space);
     (!rest.starts_with('=')).then(|| (name.to_lowercase(), value))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn arguments_of_fortran_may_be_given_by_their_names() {
+        let given = |texts: &[&str]| {
+            let texts = texts.iter().map(|text| (*text).to_owned()).collect();
+            let pairs = matched(texts, "MPI_Barrier", true)?;
+            Ok::<_, Unknown>(pairs.into_iter().map(|(one, text)| (one.name, text)).collect::<Vec<_>>())
+        };
+        let both = || vec![("comm", "c".to_owned()), ("ierror", "e".to_owned())];
+        assert_eq!(given(&["c", "e"]), Ok(both()));
+        assert_eq!(given(&["IERROR = e", "comm=c"]), Ok(both()));
+        assert_eq!(given(&["c"]), Ok(vec![("comm", "c".to_owned())]));
+        for wrong in [&["tag=c", "e"][..], &["c", "comm=c"], &["ierror=e"], &["c", "e", "f"]] {
+            assert!(given(wrong).is_err(), "{wrong:?}");
+        }
+    }
+}

@@ -61,6 +61,7 @@ fn diagnoses(mpi: &str) -> (BTreeMap<String, String>, Vec<String>) {
             fs::remove_file(&file).unwrap();
             let told = json(&output);
             let said = said(&output).replace(directory.to_str().unwrap(), "");
+            differences.lock().unwrap().extend(doubts(&told).map(|wrong| format!("{mpi} {name}: {wrong}")));
             differences.lock().unwrap().extend(aside::differences(&format!("{mpi} {name}"), &told));
             found.lock().unwrap().insert(name, told_of(&told, &said));
         }
@@ -72,6 +73,18 @@ fn diagnoses(mpi: &str) -> (BTreeMap<String, String>, Vec<String>) {
     });
     fs::remove_dir(&directory).unwrap();
     (found.into_inner().unwrap(), differences.into_inner().unwrap())
+}
+
+/// The findings of a deadlock and its like that are certain and give a doubt, or are not and give none.
+fn doubts(told: &Value) -> impl Iterator<Item = &str> {
+    // What is not certain of these is in their words, or follows from what is told first.
+    let others = ["never started", "stuck outside MPI", "truncation", "unmatched receive", "unmatched send"];
+    list(&told["diagnosis"]).iter().filter_map(move |finding| {
+        let doubted = list(&finding["evidence"]).iter().any(|one| word(one).to_lowercase().contains("not certain"));
+        let certain = finding["certain"] == true;
+        let silent = !certain && !doubted && !others.contains(&word(&finding["kind"]));
+        (certain && doubted || silent).then(|| word(&finding["summary"]))
+    })
 }
 
 /// A diagnosis in a few lines, without addresses.

@@ -131,10 +131,9 @@ fn interpreters(frames: &[Frame]) -> HashSet<&str> {
 pub fn main_thread(process: &Process) -> Option<&Stack> {
     let stacks = process.stacks.as_slice();
     let told = stacks.iter().find(|stack| stack.main == Some(true));
-    let first = || stacks.iter().find(|stack| stack.main.is_none() && stack.thread == 1);
     // Of a process that nobody tells it of, the first one is better than none.
     let any = || stacks.iter().filter(|stack| stack.main.is_none()).min_by_key(|stack| stack.thread);
     let of_application = |stack: &Stack| stack.frames.iter().any(|frame| frame.application == Some(true));
     let other = || stacks.iter().min_by_key(|stack| (!of_application(stack), stack.thread));
-    told.or_else(first).or_else(any).or_else(other)
+    told.or_else(any).or_else(other)
 }

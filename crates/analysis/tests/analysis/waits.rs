@@ -98,6 +98,22 @@ fn a_rank_that_moved_is_in_no_deadlock() {
     assert_eq!(states, [Motion::Stuck, Motion::Moved]);
 }
 
+#[test]
+fn who_goes_in_and_out_of_mpi_with_nothing_to_show_for_it_polls() {
+    let mut snapshot = job(2);
+    call(&mut snapshot, 0, "MPI_Recv", 10);
+    receive(&mut snapshot, 0, Some(1), 17);
+    call(&mut snapshot, 1, "MPI_Test", 20);
+    let state = |earlier: &Snapshot| {
+        let earlier = Earlier { snapshot: earlier, interval_ms: None, watched: &Watched::default() };
+        diagnose(&snapshot, Some(earlier)).1.movement[1].state
+    };
+    assert_eq!(state(&snapshot), Motion::Spinning);
+    let mut earlier = snapshot.clone();
+    earlier.processes[1].calls[0].function = "MPI_Send".into();
+    assert_eq!(state(&earlier), Motion::Moved);
+}
+
 /// MPICH's queues in shared memory are rings, which have the same content again after some hundred messages.
 #[test]
 fn ranks_whose_messages_were_seen_to_move_are_in_no_deadlock() {

@@ -85,7 +85,8 @@ KEPT int MPI_Send(void *buf, int count, int type, int dest, int tag, int comm) {
 KEPT int straight(int d) { return MPI_Send(data, 1, 2, d + 3, 7, 5) + 1; }
 KEPT int other(int d) { return d * 2; }
 KEPT int jumping(int d) { return d > 3 ? MPI_Send(data, 1, 2, d + 3, 7, 5) + 1 : other(d + 2); }
-int main(void) { return straight(40) + jumping(50) + 1; }
+KEPT int nobody(void) { return MPI_Send(data, 1, 2, -1, 7, 5) + 1; }
+int main(void) { return straight(40) + jumping(50) + nobody() + 1; }
 ";
 
 /// The arguments of MPI_Send in `function`, which `main` has called.
@@ -111,6 +112,14 @@ fn sent(path: &Path, program: &Program, function: &str) -> CallArguments {
     let code = file.section_by_name(".text").unwrap().data().unwrap().to_vec();
     let frames = vec![frame(after(function, "MPI_Send")), frame(after("main", function))];
     call_arguments("MPI_Send", &MadeUpCaller { source: None, frames, code }, &KeptFiles::new())
+}
+
+#[test]
+fn a_number_has_the_meaning_that_it_has_in_the_mpi() {
+    let path = compile("caller-null", SOURCE, &["-g"]);
+    let found = sent(&path, &program(&path), "nobody");
+    let dest = found.arguments.iter().find(|one| &*one.name == "dest").unwrap();
+    assert_eq!((dest.value, dest.meaning.as_deref()), (Some(-1), Some("MPI_PROC_NULL")));
 }
 
 #[test]

@@ -319,3 +319,32 @@ impl Envelope {
         found
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn a_call_with_large_counts_has_as_many_as_its_combiner_takes() {
+        let made = |counts: &[i64], lens: [usize; 3]| {
+            let kept = Kept {
+                combiner: 3,
+                counts: counts.to_vec(),
+                datatypes: vec![TargetAddr::new(64)],
+                lens,
+                counts_len: counts.len(),
+                ..Kept::default()
+            };
+            let constant = |name: &str| (name == "MPI_COMBINER_VECTOR").then_some(3);
+            Envelope::new(kept, Envelope::named().numbers, constant)
+        };
+        let vector = made(&[3, 2, 5], [0, 0, 1]).unwrap();
+        assert_eq!((vector.call(), vector.integers, vector.lens), ("MPI_Type_vector", vec![3, 2, 5], [3, 0, 1]));
+        for (counts, lens) in
+            [(&[3, 2][..], [0, 0, 1]), (&[3, 2, 5], [0, 0, 2]), (&[3, 2, 5], [0, 1, 1]), (&[3, 2, 5, 7], [0, 0, 1])]
+        {
+            assert!(made(counts, lens).unwrap_err().to_string().contains("do not fit MPI_COMBINER_VECTOR"));
+        }
+    }
+}

@@ -147,6 +147,35 @@ fn pools_of_every_release_are_found() {
     }
 }
 
+/// MPICH 5.0.2: the pool of datatypes names no direct block, and the datatypes of pairs stand in an array of their own.
+#[test]
+fn datatypes_of_pairs_are_found_where_their_pool_does_not_name_them() {
+    const SIZE: usize = 256;
+    for abi in every_abi() {
+        let layout = HeadLayout::all(abi)[0];
+        let mut library = Library::new(abi, layout, 65_536);
+        let comms = Filled { kind: ObjectKind::Comm, size: COMM_SIZE, direct: 0x1000, used: true, blocks: 0 };
+        library.pool(0x400, &comms);
+        library.builtins(0xd000, ObjectKind::Comm, COMM_SIZE, 2);
+        let direct = 0x8000;
+        library.pool(0x600, &Filled { kind: ObjectKind::Datatype, size: SIZE, direct, used: true, blocks: 1 });
+        library.pointer(0x600 + layout.direct, 0);
+        library.word(0x600 + layout.direct_size, 0);
+        library.word(0x600 + layout.num_allocated.unwrap(), 16);
+        library.data[direct..direct + 8 * SIZE].fill(0);
+        for index in 0..5 {
+            library
+                .word(0xa000 + index * SIZE, HandleValue::first(Place::Direct, ObjectKind::Datatype).0 | index as u32);
+            library.word(0xa000 + index * SIZE + 4, 1);
+        }
+        let (target, ranges) = library.target();
+        let pools = Pools::find(&target, &ranges).unwrap();
+        let found: Vec<_> =
+            pools.of(ObjectKind::Datatype).map(|pool| (pool.head.direct, pool.head.direct_size)).collect();
+        assert_eq!(found, [(DATA + 0xa000, 5)], "{abi:?}");
+    }
+}
+
 #[test]
 fn handles_lead_to_their_objects() {
     for abi in every_abi() {

@@ -358,6 +358,25 @@ fn what_a_datatype_cannot_be_is_told() {
 }
 
 #[test]
+fn arrays_are_shown_where_a_line_has_room_for_them() {
+    let mut types = Datatypes::new("openmpi-4.1");
+    let int = types.leaf("MPI_INT", 4);
+    let mut indexed = |blocks: i64, first: i64| {
+        let lengths = (0..blocks).map(|_| 1);
+        let integers: Vec<i64> =
+            [blocks].into_iter().chain(lengths).chain((0..blocks).map(|at| first + 2 * at)).collect();
+        let at = types.made(&[(&int, 0)], None).at;
+        types.set_args(at, "MPI_COMBINER_INDEXED", &integers, &[], &[int.at]);
+        types.describe(at).summary
+    };
+    let short = indexed(3, 0);
+    assert!(short.contains("MPI_Type_indexed(3, {1, 1, 1}, {0, 2, 4}, MPI_INT)"), "{short}");
+    // Four elements of an array are more than the line has room for.
+    let long = indexed(4, 1_000_000_000);
+    assert!(long.contains("MPI_Type_indexed(4, {…}, {…}, MPI_INT)"), "{long}");
+}
+
+#[test]
 fn a_type_map_is_cut_and_a_wrong_one_doubted() {
     let mut types = Datatypes::new("openmpi-5.0");
     let int = types.leaf("MPI_INT", 4);

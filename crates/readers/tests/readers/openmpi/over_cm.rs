@@ -6,7 +6,7 @@ use made_up::over_cm::{OverCm, word};
 use made_up::process::named;
 use made_up::rich::{complains, queues};
 use made_up::share::words;
-use model::{OperationStatus, QueueReport, QueueSource, QueueState};
+use model::{OperationStatus, QueueReport, QueueSource, QueueState, Remark};
 use readers::ReaderError;
 use readers::openmpi::OpenMpiReader;
 use readers::openmpi::pml::Pml;
@@ -58,6 +58,8 @@ fn everything_is_read_by_every_layout() {
         ];
         assert_eq!(told, receives, "{name}");
         assert!(world.pending_receives.operations[6].internal);
+        let mut done = world.pending_receives.operations.iter().filter(|one| one.status == OperationStatus::Complete);
+        assert!(done.all(|one| one.actual_local_rank.is_some() && !one.has(&Remark::Cancelled)), "{name}");
         let blocking = &world.pending_receives.operations[7];
         assert_eq!((blocking.count, blocking.desired_length), (Some(3), Some(24)), "{name}");
         let mut sends: Vec<_> =
@@ -70,10 +72,13 @@ fn everything_is_read_by_every_layout() {
             .pending_sends
             .operations
             .iter()
-            .map(|one| (one.desired_tag, one.actual_global_rank, one.desired_length, one.library_request))
+            .map(|one| {
+                let synchronous = one.has(&Remark::SynchronousSend);
+                (one.desired_tag, one.actual_global_rank, one.desired_length, one.library_request, synchronous)
+            })
             .collect();
         told.sort();
-        let blocking = [(Some(22), Some(2), Some(44), None), (Some(24), Some(3), Some(60), Some(72))];
+        let blocking = [(Some(22), Some(2), Some(44), None, true), (Some(24), Some(3), Some(60), Some(72), false)];
         let shared = OverCm::numbers_are_shared(seed);
         assert_eq!(told, if shared { &blocking[..] } else { &[] }, "{name}");
         assert_eq!(report.notes.iter().any(|note| note.contains("not known here: 2")), !shared, "{:?}", report.notes);
