@@ -48,7 +48,7 @@ impl<T: Target> Session<T> {
                     call.group = group_of(call, form, reader);
                     resolve_window(call, communicators, form, reader, windows);
                 }
-                windows::add_locked(communicators, reader, windows);
+                windows::add_others(&calls, communicators, reader, windows);
                 for call in source_calls.iter_mut() {
                     call.communicator = communicator_of_source(call, communicators, form, Some(reader));
                     let held = call.request.handle.map(|handle| (handle, call.request.fortran));

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use functions::wait_kind;
 use model::handle::{Open, Reference};
-use model::{Common, Communicator, Handle, HandleKind, HandleState, HandleWord, Known, Typed, Window};
+use model::{Call, Common, Communicator, Handle, HandleKind, HandleState, HandleWord, Known, Typed, Window};
 use readers::{Depth, HandleSource};
 
 /// What a diagnosis needs to know of a window; `None` where the value is none.
@@ -42,14 +43,22 @@ pub fn of_handle(handle: &Handle, communicators: &[Communicator], reader: &dyn H
 /// So many windows of a process are looked at.
 const MOST: usize = 64;
 
-/// Adds those windows of which the process has locked a part: others may wait for it, wherever it is.
-pub fn add_locked(communicators: &[Communicator], reader: &dyn HandleSource, windows: &mut Common<Vec<Window>>) {
+/// Adds those windows of which the process has locked a part: others may wait for it, wherever it is. Where it is not known on
+/// which window a call is, all of them.
+pub fn add_others(
+    calls: &[Call],
+    communicators: &[Communicator],
+    reader: &dyn HandleSource,
+    windows: &mut Common<Vec<Window>>,
+) {
+    let is_on_any = |call: &Call| call.window.is_none() && wait_kind(&call.c_name()).is_one_sided();
+    let all = calls.iter().any(is_on_any);
     for handle in reader.list(HandleKind::Win).handles.into_iter().take(MOST) {
         if windows.iter().any(|known| known.handle == handle.handle) {
             continue;
         }
         let Some(window) = of_handle(&handle, communicators, reader) else { continue };
-        if window.lock_all == Some(true) || window.locks.as_ref().is_some_and(|locks| !locks.is_empty()) {
+        if all || window.lock_all == Some(true) || window.locks.as_ref().is_some_and(|locks| !locks.is_empty()) {
             windows.push(window);
         }
     }

@@ -14,6 +14,9 @@ enum Epoch {
     Posted,
 }
 
+/// Of so many that a call may wait for each is named.
+const MAX_TARGETS: usize = 16;
+
 /// Whether a function waits until accesses to a window are done.
 fn is_of_accesses(call: &Call) -> bool {
     let name = call.c_name();
@@ -32,7 +35,7 @@ impl<'a> Context<'a, '_> {
         if let Some(holders) = holders {
             return found(holders);
         }
-        if is_of_accesses(call) && call.argument("rank").is_some_and(|rank| rank.value.is_some()) {
+        if is_of_accesses(call) {
             return found(progress.map_or(Need::Nothing, |target| Need::Unclear(vec![Need::Nothing, target])));
         }
         let found: Vec<Need> = super::posted::communicators(self.process, call)
@@ -59,25 +62,59 @@ impl<'a> Context<'a, '_> {
         Found { need, in_flight: Some(NOT_COUNTED), operations: Vec::new() }
     }
 
-    /// The target that a call names, where it is outside MPI: it makes no progress for others there.
-    fn progress(&self, call: &Call) -> Option<Need> {
+    /// The window of a call: the one whose handle it was given, or the only one of the process.
+    fn window(&self, call: &Call) -> Option<&'a Window> {
+        let windows = &self.process.windows;
+        match &call.window {
+            Some(_) => windows.iter().find(|known| known.handle == call.window),
+            None => windows.iter().next().filter(|_| windows.len() == 1),
+        }
+    }
+
+    /// The target of a call, a rank in the window: as its arguments say, or the only one that is locked.
+    fn target(call: &Call, window: Option<&Window>) -> Option<i64> {
         let named = ["target_rank", "rank"].into_iter().find_map(|name| call.argument(name)?.value);
-        let (place, _) = *super::posted::communicators(self.process, call).first()?;
-        let shared = self.job.communicator(self.proc.0, place)?;
-        let target = self.job.communicators.get(shared.0)?.member(self.other_side(shared), named?)?;
-        match self.moving(Some(target)) {
+        let locked = || match window?.locks.as_deref()? {
+            [only] => Some(*only),
+            _ => None,
+        };
+        // An epoch of MPI_Win_lock_all or MPI_Win_start has other targets.
+        let alone = window.is_some_and(|window| window.lock_all != Some(true) && window.started.is_none());
+        named.or_else(|| locked().filter(|_| alone && call.c_name() != "MPI_Win_lock_all"))
+    }
+
+    /// The target of a call, where it is outside MPI: it makes no progress for others there. Any member that is, where the
+    /// target is not known.
+    fn progress(&self, call: &Call) -> Option<Need> {
+        let window = self.window(call);
+        let own = window.and_then(|window| self.job.by_unique_id(self.proc.0, window.communicator?));
+        let place = || super::posted::communicators(self.process, call).first().map(|(place, _)| *place);
+        let shared = own.map(|(shared, _)| shared).or_else(|| self.job.communicator(self.proc.0, place()?))?;
+        let communicator = self.job.communicators.get(shared.0)?;
+        let side = self.other_side(shared);
+        let outside = |proc: ProcIndex| match self.moving(Some(proc)) {
             Need::Nothing => None,
-            need => (target != self.proc).then_some(need),
+            need => (proc != self.proc).then_some(need),
+        };
+        if let Some(target) = Self::target(call, window) {
+            return outside(communicator.member(side, target)?);
+        }
+        let members = communicator.groups.iter().flatten().flatten();
+        let mut all: Vec<Need> = members.filter_map(|member| outside((*member)?)).take(MAX_TARGETS + 1).collect();
+        match all.len() {
+            0 => None,
+            1 => all.pop(),
+            2..=MAX_TARGETS => Some(Need::Any(all)),
+            _ => None,
         }
     }
 
     /// Those that hold the lock for which MPI_Win_lock waits, as far as their windows tell.
     fn holders(&self, call: &Call) -> Option<Need> {
-        let window = self.process.windows.iter().find(|known| known.handle.is_some() && known.handle == call.window)?;
-        let target = call.argument("rank").and_then(|rank| rank.value);
+        let window = self.window(call)?;
+        let target = Self::target(call, Some(window));
         let is_lock = match &*call.c_name() {
-            "MPI_Win_lock" => target.is_some(),
-            "MPI_Win_lock_all" => true,
+            "MPI_Win_lock" | "MPI_Win_lock_all" => true,
             // Some libraries ask for the lock with the first access only.
             _ => is_of_accesses(call) && target.is_some(),
         };
@@ -101,6 +138,11 @@ impl<'a> Context<'a, '_> {
         match found.len() {
             0 => None,
             1 if is_of_accesses(call) => Some(Need::Unclear([Need::Nothing].into_iter().chain(found).collect())),
+            // It may as well be the lock of one that makes no progress.
+            1 if target.is_none() => {
+                found.extend(self.progress(call));
+                if found.len() == 1 { found.pop() } else { Some(Need::Unclear(found)) }
+            }
             1 => found.pop(),
             // Locks may be shared: then not all of them are waited for.
             _ => Some(Need::Unclear(found)),
@@ -110,7 +152,7 @@ impl<'a> Context<'a, '_> {
     /// Those for whom MPI_Win_wait waits until they complete their accesses, MPI_Win_start and MPI_Win_complete until they
     /// post (MPI-4.1, 12.5.2).
     fn partners(&self, call: &Call) -> Option<Need> {
-        let window = self.process.windows.iter().find(|known| known.handle.is_some() && known.handle == call.window)?;
+        let window = self.window(call)?;
         let exposed = match &*call.c_name() {
             "MPI_Win_wait" | "MPI_Win_test" => true,
             "MPI_Win_start" | "MPI_Win_complete" => false,

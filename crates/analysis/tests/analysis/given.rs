@@ -24,7 +24,10 @@ fn stand(snapshot: &mut Snapshot, rank: usize, function: &str, numbers: &[(&str,
 
 /// What the headline is about.
 fn told_first<'f>(findings: &'f [Finding], verdict: &Verdict) -> &'f Finding {
-    &findings[verdict.finding.unwrap()]
+    let first = &findings[verdict.finding.unwrap()];
+    let doubted = first.evidence.iter().any(|one| one.starts_with("Not certain"));
+    assert_ne!(first.certain, doubted, "{first:?}");
+    first
 }
 
 /// A part of a collective that a rank waits for.
@@ -129,11 +132,50 @@ fn who_has_locked_a_window_is_named() {
             Window { handle: Some("0x7".to_owned()), communicator: Some(0), locks: Some(locks), ..Window::default() };
         snapshot.processes[rank].windows = vec![window].into();
     }
-    let (findings, verdict) = twice(&snapshot);
-    let first = told_first(&findings, &verdict);
-    assert_eq!((first.kind, first.certain), (FindingKind::OneSidedEpochs, true), "{findings:?}");
-    assert_eq!(first.summary, "rank 2 waits in MPI_Win_lock for rank 1, which can never go on");
-    assert_eq!(first.calls[0].waits_for.as_deref(), Some("rank 1 to unlock the window"));
+    let told = |snapshot: &Snapshot| {
+        let (findings, verdict) = twice(snapshot);
+        let first = told_first(&findings, &verdict);
+        assert_eq!((first.kind, first.certain), (FindingKind::OneSidedEpochs, true), "{findings:?}");
+        assert_eq!(first.summary, "rank 2 waits in MPI_Win_lock for rank 1, which can never go on");
+        assert_eq!(first.calls[0].waits_for.as_deref(), Some("rank 1 to unlock the window"));
+    };
+    told(&snapshot);
+    // Without arguments its only window tells for which lock it waits.
+    let own = &mut snapshot.processes[2].calls[0];
+    (own.window, own.arguments) = (None, Vec::new());
+    told(&snapshot);
+    // Not all libraries list the lock for which a rank waits.
+    let mut windows = snapshot.processes[2].windows.to_vec();
+    windows[0].locks = Some(Vec::new());
+    snapshot.processes[2].windows = windows.into();
+    told(&snapshot);
+    // Rank 0 may be the one whose lock rank 2 wants: it makes no progress.
+    snapshot.processes[0].calls.clear();
+    outside(&mut snapshot, 0, "solve");
+    let (findings, _) = twice(&snapshot);
+    assert!(findings.iter().all(|finding| !finding.certain || !finding.ranks.contains(&2)), "{findings:?}");
+}
+
+#[test]
+fn a_flush_waits_for_no_more_than_that_its_target_calls_mpi() {
+    let mut snapshot = job(3);
+    call(&mut snapshot, 0, "MPI_Recv", 17);
+    receive(&mut snapshot, 0, Some(2), 8);
+    for rank in [1, 2] {
+        call(&mut snapshot, rank, "MPI_Win_flush", 11);
+    }
+    for process in &mut snapshot.processes {
+        let window = Window { communicator: Some(0), lock_all: Some(true), ..Window::default() };
+        process.windows = vec![window].into();
+    }
+    let (findings, verdict) = diagnose(&snapshot, None);
+    assert!(findings.iter().all(|finding| finding.kind != FindingKind::OneSidedEpochs), "{findings:?}");
+    assert_eq!(verdict.state, State::Waiting);
+    // One that is outside MPI may hold them up.
+    snapshot.processes[0].calls.clear();
+    outside(&mut snapshot, 0, "solve");
+    let (_, verdict) = diagnose(&snapshot, None);
+    assert!(verdict.headline.starts_with("Rank 0 is outside MPI in work at a.c:99"), "{}", verdict.headline);
 }
 
 #[test]
