@@ -46,7 +46,9 @@ fn rank(finding: &Finding, sure: bool, held: &Held<'_>) -> (u8, bool) {
                 1
             }
         }
-        Kind::RankMismatch if sure && !finding.certain && is_of_collective_calls(finding) && held.explains(finding) => {
+        Kind::RankMismatch | Kind::OperatorMismatch | Kind::CountMismatch | Kind::DatatypeMismatch
+            if sure && !finding.certain && is_of_collective_calls(finding) && held.explains(finding) =>
+        {
             1
         }
         // What else is only possible explains nothing that is certain.

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 
 use super::{Session, history, refine, started, windows};
-use functions::{Chapter, Direction, WaitKind};
+use functions::{Array, Chapter, Direction, WaitKind};
 use model::{
     Argument, Call, CallRequest, Common, Communicator, Handle, HandleKind, HandleState, HandleWord, Operation,
     OperationStatus, Process, Progress, Remark, RequestSort, RequestState, SourceCall, Text, Typed, Window,
 };
 use readers::{Depth, HandleSource};
 use target::address::TargetAddr;
-use target::{Target, printable};
+use target::{Target, printable, zeroed};
 
 /// How handles look in the application's variables.
 #[derive(Debug, Clone, Copy)]
@@ -70,6 +70,7 @@ impl<T: Target> Session<T> {
         calls.iter_mut().for_each(|call| self.tell_texts(call));
         infer_communicators(&mut calls, &process.communicators);
         correct_communicator(&mut calls, &process.communicators);
+        calls.iter_mut().for_each(|call| self.tell_counts(call, &process.communicators));
         calls.iter_mut().for_each(|call| number(call, &process.communicators));
         process.calls = calls;
         let modes = self.detected().is_ok_and(|detected| detected.installed.tells_modes());
@@ -78,6 +79,40 @@ impl<T: Target> Session<T> {
             handles.get(&(call.request.handle?, call.request.fortran)).copied().flatten()
         });
         history::tell(process);
+    }
+
+    /// Reads the arrays with a count for each member that a call was given, as MPI_Alltoallv is. An array that only the root
+    /// gives is no array on others.
+    fn tell_counts(&self, call: &mut Call, communicators: &[Communicator]) {
+        let found = communicators.iter().find(|found| Some(found.unique_id) == call.communicator);
+        let Some((communicator, function)) = found.zip(functions::find(&call.c_name())) else { return };
+        let root = call.argument("root").map(|root| root.value);
+        // Neighbours are others than members.
+        if root.is_some_and(|root| root.is_none() || root != communicator.local_rank)
+            || call.c_name().starts_with("MPI_Neighbor")
+        {
+            return;
+        }
+        let members = match &communicator.remote_group {
+            Some(group) => group.len(),
+            None => communicator.size.and_then(|size| usize::try_from(size).ok()).unwrap_or_default(),
+        };
+        let width = if call.c_name().ends_with("_c") { 8 } else { 4 };
+        for argument in call.arguments.iter_mut().filter(|one| one.values.is_none()) {
+            let is_counts = |one: &functions::Parameter| one.kind == COUNT && one.array == Some(Array::Other);
+            let Some(at) = argument.value.filter(|_| function.parameter(&argument.name).is_some_and(is_counts)) else {
+                continue;
+            };
+            if members > MOST_COUNTS {
+                argument.unknown = Some(format!("of more than {MOST_COUNTS} members no counts are read").into());
+                continue;
+            }
+            let Ok(mut bytes) = zeroed(members * width) else { continue };
+            if self.target.read(TargetAddr::new(at as u64), &mut bytes).is_ok() {
+                let abi = self.target.abi();
+                argument.values = Some(bytes.chunks_exact(width).map(|count| abi.int(count)).collect());
+            }
+        }
     }
 
     /// Says what the texts are that a call of C was given: the name of a port, a file, a group of processes.
@@ -97,6 +132,12 @@ impl<T: Target> Session<T> {
         }
     }
 }
+
+/// How the standard's data call a number of elements.
+const COUNT: &str = "POLYXFER_NUM_ELEM_NNI";
+
+/// Counts for each member are read of calls on communicators with so many.
+const MOST_COUNTS: usize = 128;
 
 /// Bytes of a text that a call was given; what is longer is cut.
 const MOST_TEXT: usize = 128;

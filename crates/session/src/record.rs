@@ -82,6 +82,7 @@ impl<T: Target> Session<T> {
         noting.resolve_calls(&mut Process {
             calls: request.facts.stacks.iter().filter_map(Stack::call).collect(),
             source_calls: source_calls(&request.facts).into(),
+            communicators: read.as_ref().map(|process| process.communicators.clone()).unwrap_or_default(),
             ..Process::default()
         });
         // What the flight recorder keeps, and where its calls stand.

@@ -4,8 +4,8 @@
 //! MPI-5.0, 6.1: the type signatures of what is sent and of what is received for it must be equal. Signatures of as many bytes
 //! are taken for equal here: who sends four characters for an integer does not wait for it.
 
-use super::Context;
 use super::collectives::place;
+use super::{Context, pairs};
 use crate::advice::{self, Change};
 use crate::datatypes;
 use crate::job::ProcIndex;
@@ -117,6 +117,7 @@ fn operators(context: &Context<'_>, collective: &Collective, members: &[Member<'
 
 fn contents(context: &Context<'_>, collective: &Collective, members: &[Member<'_>]) -> Option<Finding> {
     let mut given: Vec<(ProcIndex, Items)> = Vec::new();
+    let mut of_pairs = Vec::new();
     for one in members {
         let call = one.thread.call;
         let own = context.process(one.proc).and_then(|process| {
@@ -128,10 +129,11 @@ fn contents(context: &Context<'_>, collective: &Collective, members: &[Member<'_
             (Some(Peer::Rank(root)), Some(own)) => Some(root == own),
             _ => None,
         };
+        of_pairs.extend(own.map(|rank| pairs::Member { proc: one.proc, rank, call, is_root }));
         given.extend(items(call, is_root).into_iter().map(|items| (one.proc, items)));
     }
     given.retain(|(_, items)| items.bytes().is_some());
-    let (_, first) = given.first()?;
+    let Some((_, first)) = given.first() else { return pairs::find(context, collective, &of_pairs) };
     if given.iter().all(|(_, other)| other.bytes() == first.bytes()) {
         return None;
     }

@@ -15,6 +15,7 @@ pub mod non_blocking;
 pub mod numbered;
 pub mod odd_rank;
 mod other_tag;
+mod pairs;
 pub mod parted;
 pub mod partners;
 pub mod planned;

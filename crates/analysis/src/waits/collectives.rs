@@ -221,7 +221,9 @@ impl<'a> Context<'a, '_> {
             // What may be of a non-blocking collective says nothing of this one.
             let is_own = posted.iter().all(|op| !non_blocking(op));
             let mut parts: Vec<Found<'a>> = posted.into_iter().map(|op| self.operation(op)).collect();
-            if let ([id], Reach::All, true, false) = (ids, reach, is_own, moves_nothing(call) || is_of_each_pair(call))
+            if let ([id], Reach::All, true) = (ids, reach, is_own)
+                && !moves_nothing(call)
+                && self.takes_of_all(call, *id)
             {
                 parts.iter_mut().for_each(|part| self.of_anybody(*id, part));
             }
@@ -294,7 +296,27 @@ impl<'a> Context<'a, '_> {
         }
         let both = Need::All(vec![posted.clone(), self.semantics(call, reach, id)]);
         // Who has no data for a member need not wait for it.
-        if is_of_each_pair(call) { Need::Unclear(vec![posted, both]) } else { both }
+        if self.takes_of_all(call, id) { both } else { Need::Unclear(vec![posted, both]) }
+    }
+
+    /// Whether a member takes data of each of those that are missing, where they may have none for some of the others: by its
+    /// counts.
+    fn takes_of_all(&self, call: &Call, id: CollectiveId) -> bool {
+        if !is_of_each_pair(call) {
+            return true;
+        }
+        let collective = self.collectives.get(id);
+        let communicator = collective.communicator.and_then(|id| self.job.communicators.get(id.0));
+        let groups = communicator.and_then(|communicator| communicator.groups.as_deref());
+        let counts = call.argument("recvcounts").and_then(|one| one.values.as_deref());
+        let (Some([members]), Some(counts)) = (groups, counts) else { return false };
+        let place = |proc: ProcIndex| members.iter().position(|member| *member == Some(proc));
+        let some = |proc: ProcIndex| place(proc).and_then(|at| counts.get(at)).is_some_and(|count| *count > 0);
+        match small(&call.c_name()) {
+            // What is left to it of the result is of all.
+            "MPI_Reduce_scatter" => some(self.proc),
+            _ => collective.whole && collective.missing.iter().all(|proc| some(*proc)),
+        }
     }
 
     /// What a collective waits for by its meaning.

@@ -91,6 +91,49 @@ fn what_is_gathered_is_compared_with_what_the_root_receives() {
     );
 }
 
+/// Ranks in MPI_Alltoallv, with what each sends to the others and receives from them.
+fn all_to_all(sent: [[i64; 3]; 3], received: [[i64; 3]; 3]) -> Snapshot {
+    let mut snapshot = job(3);
+    for rank in 0..3 {
+        let types = [("sendtype", "MPI_INT"), ("recvtype", "MPI_INT")];
+        stand(&mut snapshot, rank, "MPI_Alltoallv", &[], &types);
+        let arrays = [("sendcounts", sent[rank]), ("recvcounts", received[rank])];
+        snapshot.processes[rank].calls[0].arguments.extend(arrays.map(|(name, values)| Argument {
+            name: name.into(),
+            values: Some(values.to_vec()),
+            ..Argument::default()
+        }));
+    }
+    snapshot
+}
+
+#[test]
+fn counts_of_each_pair_must_agree() {
+    let tens = [[10; 3]; 3];
+    let found = |sent, received| {
+        let (findings, _) = twice(&all_to_all(sent, received));
+        findings.into_iter().find(|one| one.kind == FindingKind::CountMismatch).map(|one| one.summary)
+    };
+    assert_eq!(found(tens, tens), None);
+    // What a rank gives for itself holds nobody up.
+    assert_eq!(found([[0, 10, 10], [10; 3], [10; 3]], tens), None);
+    let one = "in MPI_Alltoallv on MPI_COMM_WORLD rank 1 sends 7 MPI_INT to rank 2, which receives 10 MPI_INT from it";
+    assert_eq!(found([[10; 3], [10, 10, 7], [10; 3]], tens).as_deref(), Some(one));
+    let sender =
+        "in MPI_Alltoallv on MPI_COMM_WORLD rank 1 sends 7 MPI_INT to ranks 0 and 2, which receive 10 MPI_INT from it";
+    assert_eq!(found([[10; 3], [7; 3], [10; 3]], tens).as_deref(), Some(sender));
+    let receiver =
+        "in MPI_Alltoallv on MPI_COMM_WORLD rank 2 receives 7 MPI_INT from ranks 0 and 1, which send it 10 MPI_INT";
+    assert_eq!(found(tens, [[10; 3], [10; 3], [7; 3]]).as_deref(), Some(receiver));
+    let several = found([[10; 3], [7; 3], [8; 3]], tens).unwrap();
+    assert!(
+        several.ends_with(
+            "rank 1 sends 7 MPI_INT to ranks 0 and 2, which receive 10 MPI_INT from it (and 2 pairs like this)"
+        ),
+        "{several}"
+    );
+}
+
 #[test]
 fn who_all_receive_in_a_gather_are_all_roots() {
     let mut snapshot = job(3);
