@@ -46,11 +46,23 @@ impl Items {
     }
 }
 
+/// Whether a buffer is MPI_IN_PLACE: count and datatype beside it mean nothing then. `None`: it may be. It is `(void *)1` in
+/// Open MPI and `(void *)-1` in MPICH (mpi.h), and may come in a variable; in Fortran it is the address of a variable.
+pub(super) fn in_place(call: &Call, name: &str) -> Option<bool> {
+    let Some(buffer) = call.argument(name) else { return Some(false) };
+    if buffer.meaning.as_deref() == Some("MPI_IN_PLACE") || matches!(buffer.value, Some(1 | -1)) {
+        return Some(true);
+    }
+    let fortran = call.function.starts_with("mpi_");
+    let known = buffer.value.is_some() && (!fortran || buffer.expression.is_some());
+    known.then_some(false)
+}
+
 /// What a rank has given that must be alike on all; nothing where its arguments do not tell it, or they are arrays.
 fn items(call: &Call, is_root: Option<bool>) -> Vec<Items> {
-    let in_place = |name: &str| call.argument(name).is_some_and(|one| one.meaning.as_deref() == Some("MPI_IN_PLACE"));
-    let sends = || Items::of(call, "sends", "sendcount", "sendtype").filter(|_| !in_place("sendbuf"));
-    let receives = || Items::of(call, "receives", "recvcount", "recvtype").filter(|_| !in_place("recvbuf"));
+    let is_buffer = |name: &str| in_place(call, name) == Some(false);
+    let sends = || Items::of(call, "sends", "sendcount", "sendtype").filter(|_| is_buffer("sendbuf"));
+    let receives = || Items::of(call, "receives", "recvcount", "recvtype").filter(|_| is_buffer("recvbuf"));
     let found = match (small(&call.c_name()), is_root) {
         ("MPI_Bcast" | "MPI_Reduce" | "MPI_Allreduce" | "MPI_Scan" | "MPI_Exscan", _) => {
             [Items::of(call, "gives", "count", "datatype"), None]

@@ -1,8 +1,11 @@
 //! What one member of a collective sends to another, and what that one receives from it, where each pair of members has counts
 //! of its own: they must agree (MPI-5.0, 6.5 to 6.10).
 
+use hashbrown::HashMap;
+
 use super::Context;
 use super::collectives::place;
+use super::given::in_place;
 use crate::advice::{self, Change};
 use crate::datatypes;
 use crate::job::ProcIndex;
@@ -52,13 +55,13 @@ impl<'a> Part<'a> {
 
 fn sent<'a>(from: &Member<'a>, to: &Member<'_>) -> Option<Part<'a>> {
     let call = from.call;
-    let in_place = call.argument("sendbuf").is_some_and(|one| one.meaning.as_deref() == Some("MPI_IN_PLACE"));
+    let in_place = || in_place(call, "sendbuf");
     match small(&call.c_name()) {
-        "MPI_Allgatherv" if in_place => Part::of_rank(call, "recvcounts", from.rank, "recvtype"),
+        "MPI_Allgatherv" if in_place()? => Part::of_rank(call, "recvcounts", from.rank, "recvtype"),
         "MPI_Allgatherv" => Part::of_all(call, "sendcount", "sendtype"),
         "MPI_Gatherv" if to.is_root == Some(true) => Part::of_all(call, "sendcount", "sendtype"),
         "MPI_Scatterv" if from.is_root == Some(true) => Part::of_rank(call, "sendcounts", to.rank, "sendtype"),
-        "MPI_Alltoallv" if in_place => Part::of_rank(call, "recvcounts", to.rank, "recvtype"),
+        "MPI_Alltoallv" if in_place()? => Part::of_rank(call, "recvcounts", to.rank, "recvtype"),
         "MPI_Alltoallv" => Part::of_rank(call, "sendcounts", to.rank, "sendtype"),
         _ => None,
     }
@@ -84,18 +87,29 @@ struct Unequal<'a> {
 
 /// The pairs that do not agree, in one finding: the member that most of them have in common is told.
 pub(super) fn find(context: &Context<'_>, collective: &Collective, members: &[Member<'_>]) -> Option<Finding> {
+    // Of an intercommunicator the others are in the other group.
+    let shared = collective.communicator.and_then(|id| context.job.communicators.get(id.0));
+    if shared.is_none_or(|shared| shared.is_inter()) {
+        return None;
+    }
     let pairs = members.iter().flat_map(|from| members.iter().map(move |to| (from, to)));
     let unequal = pairs.filter(|(from, to)| from.proc != to.proc).filter_map(|(from, to)| {
         let (sent, received) = (sent(from, to)?, received(to, from)?);
         (sent.bytes()? != received.bytes()?).then_some(Unequal { from: from.proc, to: to.proc, sent, received })
     });
     let unequal: Vec<Unequal<'_>> = unequal.collect();
-    let of = |is: &dyn Fn(&Unequal<'_>) -> bool| unequal.iter().filter(|one| is(one)).count();
+    let (mut senders, mut receivers) = (HashMap::new(), HashMap::new());
+    for one in &unequal {
+        *senders.entry(one.from).or_insert(0_usize) += 1;
+        *receivers.entry(one.to).or_insert(0_usize) += 1;
+    }
+    let counts = |one: &Unequal<'_>| (senders[&one.from], receivers[&one.to]);
     let most = unequal.iter().max_by_key(|one| {
-        let (as_sender, as_receiver) = (of(&|other| other.from == one.from), of(&|other| other.to == one.to));
+        let (as_sender, as_receiver) = counts(one);
         (as_sender.max(as_receiver), std::cmp::Reverse((one.from, one.to)))
     })?;
-    let by_sender = of(&|other| other.from == most.from) >= of(&|other| other.to == most.to);
+    let (as_sender, as_receiver) = counts(most);
+    let by_sender = as_sender >= as_receiver;
     let alike = |one: &&Unequal<'_>| {
         let same = if by_sender { one.from == most.from } else { one.to == most.to };
         same && one.sent == most.sent && one.received == most.received

@@ -3,6 +3,7 @@
 use super::point_to_point::NOT_COUNTED;
 use super::{Context, Found, Need};
 use crate::job::{CommunicatorId, ProcIndex};
+use functions::{WaitKind, wait_kind};
 use model::{Call, Window};
 
 /// An epoch that a rank opens to others.
@@ -12,6 +13,11 @@ enum Epoch {
     Started,
     /// By MPI_Win_post.
     Posted,
+}
+
+/// Whether a function is on a target, and waits for no epoch of others.
+fn is_of_targets(call: &Call) -> bool {
+    is_of_accesses(call) || wait_kind(&call.c_name()) != WaitKind::Epoch || call.c_name().starts_with("MPI_Win_lock")
 }
 
 /// Of so many that a call may wait for each is named.
@@ -98,6 +104,9 @@ impl<'a> Context<'a, '_> {
         };
         if let Some(target) = Self::target(call, window) {
             return outside(communicator.member(side, target)?);
+        }
+        if !is_of_targets(call) {
+            return None;
         }
         let members = communicator.groups.iter().flatten().flatten();
         let mut all: Vec<Need> = members.filter_map(|member| outside((*member)?)).take(MAX_TARGETS + 1).collect();

@@ -135,6 +135,26 @@ fn counts_of_each_pair_must_agree() {
 }
 
 #[test]
+fn what_stands_beside_mpi_in_place_means_nothing() {
+    for buffer in [1, -1] {
+        let mut snapshot = job(3);
+        for rank in 0..3 {
+            let numbers = [("sendbuf", buffer), ("sendcount", 0), ("recvcount", 10)];
+            stand(&mut snapshot, rank, "MPI_Allgather", &numbers, &[("sendtype", "MPI_INT"), ("recvtype", "MPI_INT")]);
+        }
+        let (findings, _) = twice(&snapshot);
+        assert!(of_kind(&findings, FindingKind::CountMismatch).is_empty(), "{findings:?}");
+    }
+    // Where it is not known whether it is that, nothing is said.
+    let mut snapshot = all_to_all([[7; 3]; 3], [[10; 3]; 3]);
+    for process in &mut snapshot.processes {
+        process.calls[0].arguments.push(Argument { name: "sendbuf".into(), ..Argument::default() });
+    }
+    let (findings, _) = twice(&snapshot);
+    assert!(of_kind(&findings, FindingKind::CountMismatch).is_empty(), "{findings:?}");
+}
+
+#[test]
 fn who_all_receive_in_a_gather_are_all_roots() {
     let mut snapshot = job(3);
     for (rank, from) in [(0, 1), (1, 2), (2, 0)] {
