@@ -4,8 +4,9 @@
 //! MPI-5.0, 6.1: the type signatures of what is sent and of what is received for it must be equal. Signatures of as many bytes
 //! are taken for equal here: who sends four characters for an integer does not wait for it.
 
+use super::Context;
 use super::collectives::place;
-use super::{Context, pairs};
+use super::pairs::{self, Part};
 use crate::advice::{self, Change};
 use crate::datatypes;
 use crate::job::ProcIndex;
@@ -22,27 +23,23 @@ const SHOWN: usize = 16;
 const NAMED: usize = 4;
 
 /// What a rank has for each of the others, or of each.
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct Items {
-    count: i64,
-    datatype: String,
+struct Items<'a> {
+    part: Part<'a>,
     /// `sends`, `receives`, `gives`.
     does: &'static str,
 }
 
-impl Items {
-    fn of(call: &Call, does: &'static str, count: &str, datatype: &str) -> Option<Self> {
-        let count = call.argument(count)?.value?;
-        let datatype = call.argument(datatype)?.meaning.as_deref()?.to_owned();
-        Some(Self { count, datatype, does })
+impl<'a> Items<'a> {
+    fn of(call: &'a Call, does: &'static str, count: &str, datatype: &str) -> Option<Self> {
+        Some(Self { part: Part::of_all(call, count, datatype)?, does })
     }
 
     fn bytes(&self) -> Option<i64> {
-        datatypes::bytes(&self.datatype)?.checked_mul(self.count)
+        self.part.bytes()
     }
 
     fn words(&self) -> String {
-        format!("{} {} {}", self.does, self.count, self.datatype)
+        format!("{} {}", self.does, self.part.words())
     }
 }
 
@@ -59,7 +56,7 @@ pub(super) fn in_place(call: &Call, name: &str) -> Option<bool> {
 }
 
 /// What a rank has given that must be alike on all; nothing where its arguments do not tell it, or they are arrays.
-fn items(call: &Call, is_root: Option<bool>) -> Vec<Items> {
+fn items(call: &Call, is_root: Option<bool>) -> Vec<Items<'_>> {
     let is_buffer = |name: &str| in_place(call, name) == Some(false);
     let sends = || Items::of(call, "sends", "sendcount", "sendtype").filter(|_| is_buffer("sendbuf"));
     let receives = || Items::of(call, "receives", "recvcount", "recvtype").filter(|_| is_buffer("recvbuf"));
@@ -128,7 +125,7 @@ fn operators(context: &Context<'_>, collective: &Collective, members: &[Member<'
 }
 
 fn contents(context: &Context<'_>, collective: &Collective, members: &[Member<'_>]) -> Option<Finding> {
-    let mut given: Vec<(ProcIndex, Items)> = Vec::new();
+    let mut given: Vec<(ProcIndex, Items<'_>)> = Vec::new();
     let mut of_pairs = Vec::new();
     for one in members {
         let call = one.thread.call;
@@ -149,7 +146,7 @@ fn contents(context: &Context<'_>, collective: &Collective, members: &[Member<'_
     if given.iter().all(|(_, other)| other.bytes() == first.bytes()) {
         return None;
     }
-    let element = |items: &Items| datatypes::element(Some(&items.datatype));
+    let element = |items: &Items<'_>| datatypes::element(Some(items.part.datatype));
     let same_type = given.iter().all(|(_, other)| element(other) == element(first));
     let kind = if same_type { FindingKind::CountMismatch } else { FindingKind::DatatypeMismatch };
     let named: Vec<(ProcIndex, String)> = given.iter().map(|(proc, items)| (*proc, items.words())).collect();

@@ -25,9 +25,9 @@ pub(super) struct Member<'a> {
 
 /// So many elements of a datatype.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Part<'a> {
+pub(super) struct Part<'a> {
     count: i64,
-    datatype: &'a str,
+    pub(super) datatype: &'a str,
 }
 
 impl<'a> Part<'a> {
@@ -35,7 +35,7 @@ impl<'a> Part<'a> {
         Some(Self { count: count?, datatype: call.argument(datatype)?.meaning.as_deref()? })
     }
 
-    fn of_all(call: &'a Call, count: &str, datatype: &str) -> Option<Self> {
+    pub(super) fn of_all(call: &'a Call, count: &str, datatype: &str) -> Option<Self> {
         Self::new(call, call.argument(count)?.value, datatype)
     }
 
@@ -44,11 +44,11 @@ impl<'a> Part<'a> {
         Self::new(call, values.get(usize::try_from(rank).ok()?).copied(), datatype)
     }
 
-    fn bytes(&self) -> Option<i64> {
+    pub(super) fn bytes(&self) -> Option<i64> {
         datatypes::bytes(self.datatype)?.checked_mul(self.count)
     }
 
-    fn words(&self) -> String {
+    pub(super) fn words(&self) -> String {
         format!("{} {}", self.count, self.datatype)
     }
 }
