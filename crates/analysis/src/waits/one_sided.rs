@@ -111,7 +111,6 @@ impl<'a> Context<'a, '_> {
         let members = communicator.groups.iter().flatten().flatten();
         let mut all: Vec<Need> = members.filter_map(|member| outside((*member)?)).take(MAX_TARGETS + 1).collect();
         match all.len() {
-            0 => None,
             1 => all.pop(),
             2..=MAX_TARGETS => Some(Need::Any(all)),
             _ => None,
@@ -148,7 +147,7 @@ impl<'a> Context<'a, '_> {
             0 => None,
             1 if is_of_accesses(call) => Some(Need::Unclear([Need::Nothing].into_iter().chain(found).collect())),
             // It may as well be the lock of one that makes no progress.
-            1 if target.is_none() => {
+            1 if target.is_none() && call.c_name() == "MPI_Win_lock" => {
                 found.extend(self.progress(call));
                 if found.len() == 1 { found.pop() } else { Some(Need::Unclear(found)) }
             }
