@@ -12,7 +12,7 @@ use super::session::native_error;
 use super::target::{Debugger, DebuggerTarget, DebuggerTypes, Urgent};
 use acquisition::{self, Candidates, Entry, ProcessTable};
 use layouts::Layouts;
-use target::{PageCache, TargetError};
+use target::{PageCache, Target, TargetError};
 
 /// An error with the words of `NativeError`.
 fn failure(py: Python<'_>, process: &str, error: &TargetError) -> PyErr {
@@ -59,9 +59,10 @@ pub fn process_table<'py>(
     let urgent = Rc::new(Urgent::default());
     let debugger = Debugger::new(process.clone().unbind(), Rc::clone(&urgent));
     let read = || {
-        let target = PageCache::new(DebuggerTarget::new(Rc::clone(&debugger))?);
-        let layouts = Layouts::new(vec![Box::new(DebuggerTypes::new(Rc::clone(&debugger)))]);
-        acquisition::process_table(&target, &layouts, &candidates)
+        let target = Rc::new(PageCache::new(DebuggerTarget::new(Rc::clone(&debugger))?));
+        let memory = Rc::clone(&target);
+        let types = DebuggerTypes::new(Rc::clone(&debugger), move || memory.images().unwrap_or_default());
+        acquisition::process_table(&*target, &Layouts::new(vec![Box::new(types)]), &candidates)
     };
     let table = read();
     if let Some(interrupt) = urgent.take() {

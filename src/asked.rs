@@ -1,19 +1,11 @@
 //! The classes of `debuggers/` that adapters implement, as what the crate `calls` asks.
 
-use std::collections::HashMap;
-use std::path::PathBuf;
-use std::time::Duration;
-
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyInt, PyIterator};
+use pyo3::types::PyInt;
 
 use calls::expression::{Scope, Shape, Typed, Value};
-use calls::{Frame, Frames};
-use functions::constants::Family;
-use target::TargetAbi;
-use target::files::Reader;
 
-use super::failure::{Failure, abi, bytes, number, optional};
+use super::failure::{Failure, number, optional};
 use super::target::text;
 
 /// `debuggers.values.Typed`.
@@ -165,114 +157,5 @@ impl Scope for PythonScope {
 
     fn address_of_name(&self, name: &str) -> Result<Option<PythonTyped>, calls::Unknown> {
         self.named("address_of_name", name)
-    }
-}
-
-/// `debuggers.callers.Caller`.
-pub(super) struct PythonCaller {
-    pub object: Py<PyAny>,
-    pub failure: Failure,
-}
-
-impl PythonCaller {
-    fn with<R>(&self, ask: impl FnOnce(&Bound<'_, PyAny>) -> PyResult<R>) -> Result<R, calls::Unknown> {
-        Python::attach(|py| self.failure.with(self.object.bind(py), ask))
-    }
-}
-
-impl calls::Caller for PythonCaller {
-    type Scope = PythonScope;
-
-    fn file(&self) -> Result<Option<PathBuf>, calls::Unknown> {
-        self.with(|object| object.getattr("file")?.extract())
-    }
-
-    fn line(&self) -> Result<Option<i64>, calls::Unknown> {
-        self.with(|object| object.getattr("line")?.extract())
-    }
-
-    fn built(&self) -> Result<Option<f64>, calls::Unknown> {
-        self.with(|object| object.getattr("built")?.extract())
-    }
-
-    fn reader(&self) -> Result<Option<Reader>, calls::Unknown> {
-        let found: Option<(u32, u32, Vec<u32>)> = self.with(|object| object.call_method0("reader")?.extract())?;
-        Ok(found.map(|(uid, gid, groups)| Reader { uid, gid, groups }))
-    }
-
-    fn family(&self) -> Result<Option<Family>, calls::Unknown> {
-        self.with(|object| Ok(Family::named(&object.getattr("family")?.extract::<String>()?)))
-    }
-
-    fn symbol(&self, name: &str) -> Result<Option<i128>, calls::Unknown> {
-        self.with(|object| optional(&object.call_method1("symbol", (name,))?))
-    }
-
-    fn scope(&self, fortran: bool) -> Result<PythonScope, calls::Unknown> {
-        let object = self.with(|object| {
-            let given = PyDict::new(object.py());
-            given.set_item("fortran", fortran)?;
-            object.call_method("scope", (), Some(&given)).map(Bound::unbind)
-        })?;
-        Ok(PythonScope { object, failure: self.failure.clone() })
-    }
-
-    fn frames(&self) -> Result<Frames<'_>, calls::Unknown> {
-        let iterator = self.with(|object| object.call_method0("frames")?.try_iter().map(Bound::unbind))?;
-        Ok(Box::new(PythonFrames { iterator, failure: self.failure.clone() }))
-    }
-
-    fn abi(&self) -> Result<TargetAbi, calls::Unknown> {
-        self.with(|object| abi(&object.getattr("process")?))
-    }
-
-    fn read(&self, address: u64, length: usize) -> Result<Vec<u8>, calls::Unknown> {
-        self.with(|object| bytes(&object.call_method1("read", (address, length))?))
-    }
-
-    fn read_code(&self, address: u64, length: usize) -> Result<Vec<u8>, calls::Unknown> {
-        Python::attach(|py| self.failure.read(self.object.bind(py), "read_code", address, length))
-    }
-
-    fn processor_time(&self) -> Result<Duration, calls::Unknown> {
-        self.with(|object| {
-            let seconds = object.py().import("time")?.call_method0("thread_time")?.extract()?;
-            Ok(Duration::try_from_secs_f64(seconds).unwrap_or_default())
-        })
-    }
-
-    fn apart<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
-        Python::attach(|py| py.detach(work))
-    }
-}
-
-/// What `Caller.frames` gives.
-struct PythonFrames {
-    iterator: Py<PyIterator>,
-    failure: Failure,
-}
-
-/// `debuggers.callers.CallFrame`.
-type CallFrame = (PathBuf, Option<String>, u64, u64, HashMap<String, u64>, Option<u64>);
-
-impl Iterator for PythonFrames {
-    type Item = Result<Frame, calls::Unknown>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        Python::attach(|py| {
-            let next = |frames: &Bound<'_, PyAny>| {
-                let frame = frames.cast::<PyIterator>()?.clone().next().transpose()?;
-                frame.map(|frame| frame.extract::<CallFrame>()).transpose()
-            };
-            let found = self.failure.with(self.iterator.bind(py).as_any(), next).transpose()?;
-            Some(found.map(|(path, build_id, pc, text, registers, cfa)| Frame {
-                path,
-                build_id,
-                pc,
-                text,
-                registers,
-                cfa,
-            }))
-        })
     }
 }

@@ -6,16 +6,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::PyKeyboardInterrupt;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict, PyList};
+use pyo3::types::PyBytes;
 
 use target::cores::{self, CoreError, LeftOut, Unread};
 use target::file_budget::is_interrupted;
 
 use super::files::os_error;
 use super::session::native_error;
-
-/// A mapping of a file: first address, first one after it, whether it is code, where it begins in the file, its path.
-type Mapping<'py> = (u64, u64, bool, u64, Bound<'py, PyBytes>);
 
 /// A core file, held open.
 #[pyclass(frozen, module = "mpi_queues")]
@@ -48,62 +45,12 @@ impl CoreFile {
         self.0.program_headers()
     }
 
-    #[getter]
-    fn truncated(&self) -> u64 {
-        self.0.truncated()
-    }
-
-    #[getter]
-    fn holds_stacks(&self) -> bool {
-        self.0.holds_stacks()
-    }
-
-    fn mappings<'py>(&self, py: Python<'py>) -> Vec<Mapping<'py>> {
-        let mapping = |one: &cores::MappedFile| {
-            let name = PyBytes::new(py, one.name.as_encoded_bytes());
-            (one.start, one.end, self.0.is_code(one.start), one.offset, name)
-        };
-        self.0.mappings().iter().map(mapping).collect()
-    }
-
-    fn call_registers<'py>(&self, py: Python<'py>, thread: u64) -> PyResult<Bound<'py, PyDict>> {
-        let registers = PyDict::new(py);
-        let found = u32::try_from(thread)
-            .ok()
-            .and_then(|thread| self.0.thread(thread))
-            .and_then(|thread| thread.registers.of_system_call());
-        for (name, value) in found.into_iter().flatten() {
-            registers.set_item(name, value)?;
-        }
-        Ok(registers)
-    }
-
     fn environment<'py>(&self, py: Python<'py>, name: &[u8]) -> Option<Bound<'py, PyBytes>> {
         self.0.environment(name).map(|value| PyBytes::new(py, value))
     }
 
     fn read<'py>(&self, py: Python<'py>, address: u64, length: u64) -> PyResult<Bound<'py, PyBytes>> {
         bytes(py, || self.0.read_bytes(address, length))
-    }
-
-    fn read_held<'py>(&self, py: Python<'py>, address: u64, length: u64) -> PyResult<Bound<'py, PyBytes>> {
-        bytes(py, || self.0.read_held_bytes(address, length))
-    }
-
-    fn regions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let found = PyList::empty(py);
-        for region in self.0.regions() {
-            let told = PyDict::new(py);
-            told.set_item("start", region.start)?;
-            told.set_item("end", region.end)?;
-            told.set_item("readable", region.readable)?;
-            told.set_item("writable", region.writable)?;
-            // Core files do not tell it.
-            told.set_item("shared", false)?;
-            told.set_item("name", region.name)?;
-            found.append(told)?;
-        }
-        Ok(found)
     }
 
     fn is_program(&self, py: Python<'_>, path: PathBuf) -> PyResult<bool> {

@@ -3,11 +3,9 @@
 use pyo3::prelude::*;
 
 use calls::expression::{Value, of_c};
-use functions::constants::Family;
 
 use super::asked::PythonScope;
-use super::failure::{Failure, Unknown, optional};
-use super::target::text;
+use super::failure::{Failure, Unknown};
 
 /// The value of an expression of C or C++ that a user typed.
 #[pyfunction]
@@ -21,15 +19,4 @@ pub fn value_of_c(py: Python<'_>, expression: &str, scope: Py<PyAny>) -> PyResul
         Ok(Value::Typed(value)) => Ok(value.object),
         Err(unknown) => Err(Unknown::new_err(unknown.to_string())),
     }
-}
-
-/// Whose constants of MPI a program has.
-#[pyfunction]
-pub fn mpi_family(symbol: &Bound<'_, PyAny>, libraries: &Bound<'_, PyAny>) -> PyResult<&'static str> {
-    let libraries = text(libraries)?;
-    let failure = Failure::default();
-    let symbol = |name: &str| failure.with(symbol, |symbol| optional(&symbol.call1((name,))?));
-    let found = Family::of(&symbol, &libraries);
-    failure.raised()?;
-    Ok(found.ok().flatten().map_or("", Family::word))
 }

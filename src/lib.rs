@@ -2,7 +2,6 @@
 
 mod acquisition;
 mod asked;
-mod calls;
 mod cores;
 mod diagnosis;
 mod digests;
@@ -10,8 +9,8 @@ mod expressions;
 mod facts;
 mod failure;
 mod files;
-
 mod handles;
+mod held;
 mod layouts;
 mod many;
 mod mpi2dd;
@@ -27,7 +26,6 @@ mod snapshot;
 mod stacks;
 mod target;
 mod text;
-mod threads;
 mod told;
 mod unpacked;
 mod view;
@@ -44,7 +42,6 @@ static ALLOCATOR: WithReserve<mimalloc::MiMalloc> = WithReserve(mimalloc::MiMall
 /// The Rust core of mpi-queues.
 #[pymodule]
 fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add("VDSO", ::target::libraries::VDSO)?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     module.add("AGENT_PROTOCOL", model::AGENT_PROTOCOL)?;
     module.add("POLLS", functions::polls().collect::<Vec<_>>())?;
@@ -57,7 +54,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<native::LiveProcesses>()?;
     module.add_class::<native::Recorded>()?;
     module.add_function(wrap_pyfunction!(native::core_session, module)?)?;
-    module.add_function(wrap_pyfunction!(native::handled_signal, module)?)?;
     module.add_function(wrap_pyfunction!(native::message_memory, module)?)?;
     module.add_class::<native::Watchdog>()?;
     module.add_class::<native::KeptHandler>()?;
@@ -69,6 +65,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(native::starved, module)?)?;
     module.add_function(wrap_pyfunction!(native::wants_processor, module)?)?;
     module.add_function(wrap_pyfunction!(native::living, module)?)?;
+    module.add_function(wrap_pyfunction!(native::waits_in, module)?)?;
     module.add_class::<snapshot::Snapshot>()?;
     module.add_class::<digests::Digests>()?;
     module.add_class::<diagnosis::Diagnosis>()?;
@@ -85,19 +82,6 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(layouts::layouts_make, module)?)?;
     module.add_function(wrap_pyfunction!(mpi2dd::mpi2dd, module)?)?;
     module.add("Unknown", module.py().get_type::<failure::Unknown>())?;
-    module.add_function(wrap_pyfunction!(calls::is_outermost, module)?)?;
-    module.add_function(wrap_pyfunction!(calls::mpi_parameters, module)?)?;
-    module.add_function(wrap_pyfunction!(calls::own_variables, module)?)?;
-    module.add_function(wrap_pyfunction!(calls::scoped_names, module)?)?;
-    module.add_function(wrap_pyfunction!(calls::source_names, module)?)?;
-    module.add_function(wrap_pyfunction!(calls::symbol_names, module)?)?;
-    module.add_function(wrap_pyfunction!(calls::system_call_of_proc, module)?)?;
-    module.add_function(wrap_pyfunction!(calls::system_call_of_registers, module)?)?;
-    module.add_function(wrap_pyfunction!(calls::without_parameters, module)?)?;
-    module.add_function(wrap_pyfunction!(threads::add_call, module)?)?;
-    module.add_function(wrap_pyfunction!(threads::is_application, module)?)?;
-    module.add_function(wrap_pyfunction!(threads::refuse_call, module)?)?;
-    module.add_function(wrap_pyfunction!(expressions::mpi_family, module)?)?;
     module.add_function(wrap_pyfunction!(expressions::value_of_c, module)?)?;
     module.add_function(wrap_pyfunction!(cores::checked_core, module)?)?;
     module.add_function(wrap_pyfunction!(files::irregular, module)?)?;

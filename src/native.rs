@@ -322,13 +322,6 @@ pub fn message_memory(pid: u32) -> Vec<(u64, u64)> {
     native::message_places(pid)
 }
 
-/// The signal whose handler a thread is in that the debugger holds, by the stack pointer in the kernel's call of it; 0 where that is not
-/// known.
-#[pyfunction]
-pub fn handled_signal(pid: u32, thread: u32, stack_pointer: u64) -> i64 {
-    native::handled_signal(pid, thread, stack_pointer)
-}
-
 /// Those that want a processor and have had less than `least` seconds of it since they had used so many.
 #[pyfunction]
 pub fn starved(used: HashMap<u32, f64>, least: f64) -> PyResult<Vec<u32>> {
@@ -363,6 +356,14 @@ impl Recorded {
 pub fn living(pid: u32, proc: Option<PathBuf>) -> Option<(u32, char)> {
     let found = processes::living(proc.as_deref().unwrap_or(Path::new(processes::PROC)), pid)?;
     Some((found.thread, found.state))
+}
+
+/// The system call in which the first thread of a process waits, by its name, and the number of the file that it is on; None where it
+/// does not wait, or may not be looked at.
+#[pyfunction]
+pub fn waits_in(pid: u32) -> Option<(String, Option<i64>)> {
+    let call = native::waits_in(pid)?;
+    Some((call.name?, call.descriptor))
 }
 
 /// Whether a thread of a process has a processor or waits for one.

@@ -8,12 +8,14 @@ use native::{Core, Live, Native};
 use recording::Replay;
 use session::Known;
 use target::address::TargetAddr;
-use target::{CacheStatistics, CodePlace, Image, PageCache, Reason, Symbol, Target, TargetAbi, TargetError};
+use target::{CacheStatistics, CodePlace, Image, Reason, Symbol, Target, TargetAbi, TargetError};
 
 /// A process of any kind.
 pub enum Origin {
-    /// Under a debugger.
-    Debugger(Rc<Debugger>, Box<PageCache<DebuggerTarget>>),
+    /// Under a debugger, by its memory: a remote target, or one of another machine.
+    Debugger(Native<DebuggerTarget>),
+    /// Under a debugger, which knows where its threads stand; all else is read as without one.
+    Held(Rc<Debugger>, Box<Origin>),
     /// A live process of this machine, without a debugger.
     Live(Native<Live>),
     /// A core file, without a debugger.
@@ -25,7 +27,8 @@ pub enum Origin {
 impl Origin {
     fn target(&self) -> &dyn Target {
         match self {
-            Self::Debugger(_, cached) => &**cached,
+            Self::Debugger(native) => native,
+            Self::Held(_, origin) => origin.target(),
             Self::Live(native) => native,
             Self::Core(native) => native,
             Self::Recording(replay) => &**replay,
@@ -34,7 +37,8 @@ impl Origin {
 
     fn known(&self) -> Option<&dyn Known> {
         match self {
-            Self::Debugger(..) => None,
+            Self::Debugger(native) => Some(native),
+            Self::Held(_, origin) => origin.known(),
             Self::Live(native) => Some(native),
             Self::Core(native) => Some(native),
             Self::Recording(replay) => Some(&**replay),
@@ -44,13 +48,13 @@ impl Origin {
     /// Forgets memory, and with `images` what follows from the list of images. A recording never changes.
     pub fn forget(&self, images: bool) {
         match self {
-            Self::Debugger(_, cached) => {
-                cached.drop_memory();
+            Self::Debugger(native) => {
+                native.forget(images);
                 if images {
-                    cached.drop_symbols();
-                    cached.inner().drop_images();
+                    native.memory().inner().drop_images();
                 }
             }
+            Self::Held(_, origin) => origin.forget(images),
             Self::Live(native) => native.forget(images),
             Self::Core(_) | Self::Recording(_) => {}
         }
@@ -59,7 +63,8 @@ impl Origin {
     /// What the page cache has done.
     pub fn statistics(&self) -> CacheStatistics {
         match self {
-            Self::Debugger(_, cached) => cached.statistics(),
+            Self::Debugger(native) => native.statistics(),
+            Self::Held(_, origin) => origin.statistics(),
             Self::Live(native) => native.statistics(),
             Self::Core(native) => native.statistics(),
             Self::Recording(_) => CacheStatistics::default(),
@@ -69,7 +74,7 @@ impl Origin {
     /// How many times the debugger itself was asked for a symbol.
     pub fn slow_lookups(&self) -> u64 {
         match self {
-            Self::Debugger(_, cached) => cached.inner().slow_lookups.get(),
+            Self::Debugger(native) => native.memory().inner().slow_lookups.get(),
             _ => 0,
         }
     }
@@ -78,7 +83,12 @@ impl Origin {
 impl Known for Origin {
     fn facts(&self, variables: &[&str]) -> Facts {
         match self {
-            Self::Debugger(debugger, _) => debugger.facts(variables),
+            Self::Debugger(native) => native.facts(variables),
+            Self::Held(debugger, origin) => {
+                let mut facts = origin.facts(variables);
+                debugger.add_name(&mut facts);
+                facts
+            }
             Self::Live(native) => native.facts(variables),
             Self::Core(native) => native.facts(variables),
             Self::Recording(replay) => Known::facts(&**replay, variables),

@@ -51,18 +51,20 @@ impl Session {
 
     /// The memory that is recorded besides what readers ask for.
     fn more_memory(&self, py: Python<'_>, full: bool) -> PyResult<MoreMemory> {
-        let refused = |text: &str| native_error(py, "not_recorded", "leave out --full", text.to_owned());
         let all = |mappings: &[Mapping]| MoreMemory::of_regions(&mappings.iter().map(Region::from).collect::<Vec<_>>());
-        match self.session.target() {
-            Origin::Debugger(..) | Origin::Live(_) | Origin::Core(_) if !full => Ok(MoreMemory::default()),
+        let mut origin = self.session.target();
+        if let Origin::Held(_, inner) = origin {
+            origin = inner;
+        }
+        match origin {
+            Origin::Recording(replay) => Ok(MoreMemory::of_replay(replay, full)),
+            _ if !full => Ok(MoreMemory::default()),
             Origin::Live(native) => Ok(all(&native.mappings())),
             Origin::Core(native) => Ok(all(&native.mappings())),
-            Origin::Debugger(debugger, _) => match debugger.regions() {
-                Ok(Some(regions)) => Ok(MoreMemory::of_regions(&regions)),
-                Ok(None) => Err(refused("the process's memory mappings are not known, which a full recording needs")),
-                Err(error) => Err(self.urgent.take().unwrap_or_else(|| refused(&error.to_string()))),
-            },
-            Origin::Recording(replay) => Ok(MoreMemory::of_replay(replay, full)),
+            Origin::Debugger(_) | Origin::Held(..) => {
+                let text = "the process's memory mappings are not known, which a full recording needs";
+                Err(native_error(py, "not_recorded", "leave out --full", text.to_owned()))
+            }
         }
     }
 }

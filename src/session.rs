@@ -13,15 +13,16 @@ use pyo3::types::PyDict;
 use send_wrapper::SendWrapper;
 
 use super::handles::{Form, Reporter, set_facts};
+use super::held::held;
 use super::origin::Origin;
 use super::snapshot::{Snapshot, to_python};
-use super::target::{Debugger, DebuggerTarget, DebuggerTypes, Urgent};
+use super::target::{Debugger, Urgent};
 use layouts::Profile;
 use native::{Ending, Live, Native, Thread};
 use plugins::mqs::PluginInfo;
 use recording::Replay;
 use session::{self, LayoutChoice, Named, PluginSettings, SessionError, Wrappers};
-use target::{PageCache, printable_path};
+use target::printable_path;
 
 create_exception!(mpi_queues, NativeError, PyException, "What the core could not do; see `kind` and `help`.");
 
@@ -117,7 +118,7 @@ impl Session {
     /// Runs what may take long, while other threads of Python go on: who waits for it can end the waiting. A debugger's process is
     /// read through Python, by the debugger's own thread.
     pub(super) fn apart<R>(&self, py: Python<'_>, run: impl FnOnce(&session::Session<Origin>) -> R) -> R {
-        if matches!(self.session.target(), Origin::Debugger(..)) {
+        if matches!(self.session.target(), Origin::Debugger(_) | Origin::Held(..)) {
             return run(&self.session);
         }
         // It stays in this thread, which has merely let go of Python's lock.
@@ -160,11 +161,9 @@ impl Session {
         let urgent = Rc::new(Urgent::default());
         let debugger = Debugger::new(process, Rc::clone(&urgent));
         let profile = layouts.map(|path| read_profile(py, &path)).transpose()?;
-        let target = DebuggerTarget::new(Rc::clone(&debugger))
-            .map_err(|error| native_error(py, "fault", "", error.to_string()))?;
-        let types = DebuggerTypes::new(Rc::clone(&debugger));
+        let (origin, types) = held(&debugger).map_err(|error| native_error(py, "fault", "", error.to_string()))?;
         let choice = LayoutChoice { debugger: Some(Rc::new(types)), profile, recorded: None };
-        Ok(Self::over(urgent, Origin::Debugger(debugger, Box::new(PageCache::new(target))), choice))
+        Ok(Self::over(urgent, origin, choice))
     }
 
     /// Forgets what was read: the process ran or was written to; with `images`, libraries were loaded too.

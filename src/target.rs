@@ -1,8 +1,8 @@
 //! A debugger's process as a target: memory, symbols and types through the Python class `DebuggedProcess`.
 
-use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
-use std::path::PathBuf;
+use std::cell::{Cell, OnceCell, RefCell};
+use std::collections::{BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -12,11 +12,14 @@ use pyo3::types::{PyBytes, PyDict};
 
 use super::cores;
 use layouts::{Field, FieldKind, LayoutSource, TypeLayout};
+use model::Facts;
+use native::{Process, Thread};
 use target::address::TargetAddr;
 use target::cores::CoreFile;
+use target::files::Reader;
 use target::{
-    ByteOrder, CodePlace, ElfSymbols, Image, PageCache, PointerWidth, Reason, Symbol, Target, TargetAbi, TargetError,
-    images_from_link_map, printable, r_debug_from_program_headers,
+    ByteOrder, ElfSymbols, Image, Mapping, PageCache, PointerWidth, Range, Reason, Segments, Symbol, Target, TargetAbi,
+    TargetError, images_from_link_map, printable, r_debug_from_program_headers, segments,
 };
 
 /// How often a core file is read before Python is asked whether to go on: some milliseconds.
@@ -121,6 +124,8 @@ pub struct DebuggerTarget {
     /// Has the memory of a core file: debuggers answer zeros for what it does not hold.
     core: Option<Arc<CoreFile>>,
     reads: Cell<u32>,
+    threads: RefCell<Option<Rc<[Thread]>>>,
+    mappings: RefCell<Option<Rc<[Mapping]>>>,
     /// How many times the debugger itself was asked for a symbol.
     pub slow_lookups: Cell<u64>,
 }
@@ -145,13 +150,14 @@ impl DebuggerTarget {
         let pointer_width =
             PointerWidth::try_from(pointer_size).map_err(|reason| TargetError::Debugger(reason.into()))?;
         let abi = TargetAbi { byte_order, pointer_width };
-        let (elf, reads, slow_lookups) = Default::default();
-        Ok(Self { debugger, abi, roots, elf, core, reads, slow_lookups })
+        let (elf, reads, slow_lookups, threads, mappings) = Default::default();
+        Ok(Self { debugger, abi, roots, elf, core, reads, threads, mappings, slow_lookups })
     }
 
     /// Forgets the list of images: libraries were loaded or unloaded.
     pub fn drop_images(&self) {
         self.elf.borrow_mut().take();
+        self.mappings.borrow_mut().take();
     }
 
     /// Sees now and then whether reading must end: asking Python costs more than most reads of a core file.
@@ -171,14 +177,7 @@ impl DebuggerTarget {
         if let Some(known) = self.elf.borrow().as_ref() {
             return Ok(Rc::clone(known));
         }
-        let debugger = Rc::clone(&self.debugger);
-        let others = move |image: &Image| {
-            let ask = |object: &Bound<'_, PyAny>| {
-                object.call_method1("other_files", (&image.path, image.bias.get()))?.extract::<Vec<PathBuf>>()
-            };
-            debugger.with(ask).unwrap_or_default()
-        };
-        let elf = Rc::new(ElfSymbols::new(self.list_images()?, self.roots.clone()).or_at(Box::new(others)));
+        let elf = Rc::new(ElfSymbols::new(self.list_images()?, self.roots.clone()));
         *self.elf.borrow_mut() = Some(Rc::clone(&elf));
         Ok(elf)
     }
@@ -245,14 +244,11 @@ impl Target for DebuggerTarget {
     }
 
     fn stack_pointers(&self) -> Result<Vec<TargetAddr>, Reason> {
-        if let Some(core) = &self.core {
-            let pointers = core.threads().iter().map(|thread| thread.registers.stack_pointer());
-            return Ok(pointers.map(TargetAddr::new).collect());
+        let threads = self.threads();
+        if threads.is_empty() {
+            return Err("the debugger does not tell where its threads stand".into());
         }
-        let ask = |object: &Bound<'_, PyAny>| object.call_method0("stack_pointers")?.extract::<Option<Vec<u64>>>();
-        let pointers = self.debugger.with(ask).map_err(Reason::of)?;
-        let pointers = pointers.ok_or("the debugger does not tell where its threads stand")?;
-        Ok(pointers.into_iter().map(TargetAddr::new).collect())
+        Ok(threads.iter().map(|thread| TargetAddr::new(thread.registers.stack_pointer())).collect())
     }
 
     fn abi(&self) -> TargetAbi {
@@ -277,33 +273,104 @@ impl Target for DebuggerTarget {
         Ok(self.elf()?.function_at(addr, self))
     }
 
-    fn place_of(&self, addr: TargetAddr) -> Result<Option<CodePlace>, TargetError> {
-        self.debugger.with(|object| {
-            let found = object.call_method1("code_place", (addr.get(),))?;
-            if found.is_none() {
-                return Ok(None);
-            }
-            let (function, file, line) = found.extract::<(Bound<'_, PyAny>, Bound<'_, PyAny>, Option<i64>)>()?;
-            let (function, file) = (optional_text(&function)?, optional_text(&file)?);
-            Ok(Some(CodePlace { function, file, line }))
-        })
-    }
-
     fn images(&self) -> Result<Vec<Image>, TargetError> {
         Ok(self.elf()?.images_with_build_ids(self))
     }
 }
 
+impl Process for DebuggerTarget {
+    fn threads(&self) -> Rc<[Thread]> {
+        let ask = || self.debugger.threads().unwrap_or_default().into();
+        Rc::clone(self.threads.borrow_mut().get_or_insert_with(ask))
+    }
+
+    fn main_thread(&self) -> Option<u32> {
+        // Linux gives the thread that the process begins with the process's number.
+        self.debugger.with(|object| object.getattr("pid")?.extract::<Option<u32>>()).ok().flatten()
+    }
+
+    /// As far as the images say: a server does not tell them.
+    fn mappings(&self) -> Rc<[Mapping]> {
+        let ask = || {
+            let images = self.elf().map(|elf| elf.images()).unwrap_or_default();
+            let of = |image: &Image| mapped(image, &segments(self, image).unwrap_or_default());
+            let mut found: Vec<Mapping> = images.iter().flat_map(of).collect();
+            found.sort_by_key(|mapping| mapping.start);
+            found.into()
+        };
+        Rc::clone(self.mappings.borrow_mut().get_or_insert_with(ask))
+    }
+
+    fn places(&self, image: &native::Image) -> Vec<PathBuf> {
+        let inside = Path::new(&image.path).strip_prefix("/").ok();
+        self.roots.iter().filter_map(|root| Some(root.join(inside?))).collect()
+    }
+
+    fn program_headers(&self) -> Option<u64> {
+        let ask = |object: &Bound<'_, PyAny>| object.call_method0("program_headers")?.extract::<Option<(u64, u64)>>();
+        self.debugger.with(ask).ok().flatten().map(|(headers, _)| headers)
+    }
+
+    fn reader(&self) -> Option<Reader> {
+        None
+    }
+
+    fn here(&self) -> Option<u32> {
+        None
+    }
+
+    fn facts(&self, variables: &[&str]) -> Facts {
+        self.debugger.facts(variables)
+    }
+
+    fn forget(&self) {
+        self.threads.borrow_mut().take();
+    }
+}
+
+/// What an image has mapped, by its segments.
+fn mapped(image: &Image, segments: &Segments) -> Vec<Mapping> {
+    let code = segments.code.iter().map(|range| (range, true));
+    let others = segments.constants.iter().chain(&segments.writable).map(|range| (range, false));
+    let mut ranges: Vec<(&Range, bool)> = code.chain(others).collect();
+    // One that holds code and constants is there as both.
+    ranges.sort_by_key(|(range, code)| (range.start, !code));
+    ranges.dedup_by_key(|(range, _)| range.start);
+    let Some(first) = ranges.first().map(|(range, _)| range.start) else { return Vec::new() };
+    let mapping = |(range, code): (&Range, bool)| Mapping {
+        start: range.start,
+        end: range.start.wrapping_add(range.len),
+        readable: true,
+        writable: segments.writable.contains(range),
+        code,
+        shared: false,
+        offset: range.start.get() - first.get(),
+        file: (String::new(), image.bias.get()),
+        name: image.path.clone().into(),
+    };
+    ranges.into_iter().map(mapping).collect()
+}
+
 /// The debugger's own types as a layout source.
 pub struct DebuggerTypes {
     debugger: Rc<Debugger>,
+    /// The images that the process has, with their build-ids.
+    images: Box<dyn Fn() -> Vec<Image>>,
+    build_ids: OnceCell<BTreeSet<String>>,
     known: RefCell<HashMap<String, Option<TypeLayout>>>,
 }
 
 impl DebuggerTypes {
     /// Nothing is asked yet.
-    pub fn new(debugger: Rc<Debugger>) -> Self {
-        Self { debugger, known: RefCell::default() }
+    pub fn new(debugger: Rc<Debugger>, images: impl Fn() -> Vec<Image> + 'static) -> Self {
+        Self { debugger, images: Box::new(images), build_ids: OnceCell::new(), known: RefCell::default() }
+    }
+
+    /// Whether the process runs the file that the debugger has, as far as is known: that may have been replaced since.
+    fn is_mapped(&self, build_id: &str) -> bool {
+        let ask = || (self.images)().into_iter().filter_map(|image| image.build_id).collect();
+        let known = self.build_ids.get_or_init(ask);
+        known.is_empty() || known.contains(build_id)
     }
 }
 
@@ -321,6 +388,8 @@ impl LayoutSource for DebuggerTypes {
             if found.is_none() { Ok(None) } else { layout(&found.cast_into::<PyDict>()?).map(Some) }
         };
         let found = self.debugger.with(ask).map_err(Reason::of)?;
+        let is_its = |build_id: &Option<String>| build_id.as_deref().is_none_or(|build_id| self.is_mapped(build_id));
+        let found = found.filter(|(_, build_id)| is_its(build_id)).map(|(layout, _)| layout);
         self.known.borrow_mut().insert(type_name.to_owned(), found.clone());
         Ok(found)
     }
@@ -331,7 +400,8 @@ impl LayoutSource for DebuggerTypes {
     }
 }
 
-fn layout(found: &Bound<'_, PyDict>) -> PyResult<TypeLayout> {
+/// The layout, and the build-id of the file that tells it where that is known.
+fn layout(found: &Bound<'_, PyDict>) -> PyResult<(TypeLayout, Option<String>)> {
     let fields = found.as_any().get_item("fields")?.cast_into::<PyDict>()?;
     let mut layout = TypeLayout { size: found.as_any().get_item("size")?.extract()?, fields: Default::default() };
     for (name, field) in fields.iter() {
@@ -353,5 +423,5 @@ fn layout(found: &Bound<'_, PyDict>) -> PyResult<TypeLayout> {
         };
         Arc::make_mut(&mut layout.fields).insert(name.extract()?, field);
     }
-    Ok(layout)
+    Ok((layout, found.as_any().get_item("build_id")?.extract()?))
 }

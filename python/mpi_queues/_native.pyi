@@ -18,8 +18,7 @@ from typing import (
     final,
 )
 
-from .debuggers.base import DebuggedProcess, RegionDict, StackDict, SystemCallDict
-from .debuggers.callers import Thread
+from .debuggers.base import DebuggedProcess
 from .debuggers.values import Scope, Typed
 from .handle_types import HandleDict, HandleListDict
 from .launchers.table_types import ProcessTableDict
@@ -32,13 +31,10 @@ AGENT_PROTOCOL: int
 POLLS: List[str]
 #: A process that wants a processor must have had one for so many seconds: else it could not move.
 RAN: float
-#: What stands for the file of the kernel's own page of code.
-VDSO: str
 __all__ = [
     "AGENT_PROTOCOL",
     "POLLS",
     "RAN",
-    "VDSO",
     "Communicator",
     "CoreFile",
     "Diagnosis",
@@ -61,19 +57,15 @@ __all__ = [
     "Watchdog",
     "__version__",
     "about_file",
-    "add_call",
     "answered_again",
     "begin_look",
     "checked_core",
     "core_session",
     "handle_kinds",
-    "handled_signal",
     "interrupt",
     "irregular",
     "irregular_images",
-    "is_application",
     "is_mpi_library",
-    "is_outermost",
     "layered",
     "layouts_list",
     "layouts_make",
@@ -81,31 +73,22 @@ __all__ = [
     "living",
     "message_memory",
     "mpi2dd",
-    "mpi_family",
-    "mpi_parameters",
     "open_regular",
-    "own_variables",
     "printable",
     "printable_json",
     "process_table",
     "real_path",
     "recording_end",
     "recording_start",
-    "refuse_call",
     "release_everything",
-    "scoped_names",
     "slurm_job",
-    "source_names",
     "starved",
-    "symbol_names",
-    "system_call_of_proc",
-    "system_call_of_registers",
     "take_back_interrupt",
     "unanswered",
     "value_of_c",
+    "waits_in",
     "wants_processor",
     "watch",
-    "without_parameters",
 ]
 
 class NativeError(Exception):
@@ -209,10 +192,6 @@ class LiveProcesses:
     def release_all(self) -> None:
         """Lets all go on; their sessions read nothing any more."""
 
-def handled_signal(pid: int, thread: int, stack_pointer: int) -> int:
-    """The signal whose handler a thread is in that the debugger holds, by the stack pointer in the kernel's call of it;
-    0 where that is not known."""
-
 def message_memory(pid: int) -> List[Tuple[int, int]]:
     """Address and length in bytes of each piece of the memory through which messages come to a process: what it shares
     with others. Empty where its mappings may not be read."""
@@ -246,6 +225,10 @@ class Recorded:
 
 def starved(used: Mapping[int, float], least: float) -> List[int]:
     """Those that want a processor and have had less than ``least`` seconds of it since they had used so many."""
+
+def waits_in(pid: int) -> Optional[Tuple[str, Optional[int]]]:
+    """The system call in which the first thread of a process waits, by its name, and the number of the file that it is
+    on; None where it does not wait, or may not be looked at."""
 
 def wants_processor(pid: int) -> bool:
     """Whether a thread of a process has a processor or waits for one."""
@@ -295,21 +278,6 @@ class CoreFile:
     def program_headers(self) -> Optional[Tuple[int, int]]:
         """AT_PHDR and AT_PHNUM."""
 
-    @property
-    def truncated(self) -> int:
-        """How many bytes are missing at its end; 0 for a whole one."""
-
-    @property
-    def holds_stacks(self) -> bool:
-        """Whether the stack of every thread is in the file, at least its innermost frame."""
-
-    def mappings(self) -> List[Tuple[int, int, bool, int, bytes]]:
-        """The files that were mapped, by address: first address, first one after it, whether it is code, where that
-        begins in the file (bytes), and the path."""
-
-    def call_registers(self, thread: int) -> Dict[str, int]:
-        """What tells of the system call of a thread, by the kernel's number of it; nothing where that is not known."""
-
     def environment(self, name: bytes) -> Optional[bytes]:
         """A variable of the initial environment; None where it was not set, or the file does not hold it."""
 
@@ -318,12 +286,6 @@ class CoreFile:
 
         Raises NotInCore (``debuggers.base``) where they do not have all of them.
         """
-
-    def read_held(self, address: int, length: int) -> bytes:
-        """The same, of what the file itself holds."""
-
-    def regions(self) -> List[RegionDict]:
-        """The memory that the file holds, by address. Whether it was shared is not told: it is given as private."""
 
     def is_program(self, path: Union[str, os.PathLike[str]]) -> bool:
         """Whether a program is the one that dumped this, as far as both tell. Raises OSError where it cannot be read."""
@@ -1456,48 +1418,11 @@ def layered(
 def recording_end(processes: int) -> bytes:
     """What stands in a recording after its last process."""
 
-def source_names(path: str, wanted: Sequence[Tuple[str, str]]) -> List[Optional[str]]:
-    """What the debug information of an executable or library calls source files: their names as the compiler was given
-    them (DW_AT_name, or the line table's name of a header).
-
-    ``wanted`` are pairs of absolute paths: that of the compile unit's main file, and that of the file itself. None where
-    the debug information does not name that file, or is not there.
-    """
-
-def add_call(stack: StackDict, thread: Thread) -> None:
-    """Adds to the stack of a thread, of which ``function`` and ``application`` of the frames count, what its call says: a
-    function of MPI that has no frame of its own, ``fingerprint``, ``arguments`` and ``arguments_unknown`` of the outermost
-    function of MPI. Nothing in the program is called or written. Where ``thread`` or its callers raise ``Unknown``
-    something stays unknown, with that reason; all else that they raise goes on, and what is known by then is added."""
-
-def refuse_call(stack: StackDict, why: str) -> None:
-    """Says why nothing is known of what the call of a stack was given, where it has one."""
-
-def is_application(path: str, executable: str) -> bool:
-    """Whether code of the file ``path`` is the application's: of the executable, or of a library that is none of the system,
-    of a language or of an MPI."""
-
-def is_outermost(path: str, address: int) -> bool:
-    """Whether the code at an address of an executable or library (in the file's own addresses) was called by nobody: the
-    call frame information says that there is no return address. False where it does not say anything."""
-
-def mpi_parameters(
-    function: str, fortran: bool
-) -> Optional[List[Tuple[str, bool, Optional[str], bool, Optional[int]]]]:
-    """The parameters of a function by its name in C, or those of them that Fortran has, without ``ierror``. Of each: its
-    name; whether the function of C gets an address; the parameter with the number of elements, where it is an array of
-    handles that is given; whether the address is that of one handle that is given; the bytes of an integer (None: it is
-    none). None: no function of the standard's."""
-
 def value_of_c(expression: str, scope: Scope) -> Union[int, Typed]:
     """The value of an expression of C or C++ that a user typed; it may name registers.
 
     Raises Unknown where it has none.
     """
-
-def mpi_family(symbol: Callable[[str], Optional[int]], libraries: str) -> str:
-    """Whose constants of MPI a program has: ``openmpi``, ``mpich``, ``abi``; empty where that is not known. ``symbol`` gives
-    the address of a symbol; ``libraries`` are the names of all that are loaded."""
 
 def open_regular(
     path: Union[str, bytes, os.PathLike[str]], reader: Optional[Tuple[int, int, Sequence[int]]] = None
@@ -1565,29 +1490,6 @@ def irregular_images(pid: int) -> List[Tuple[str, str]]:
 
 def is_mpi_library(name: str) -> bool:
     """Whether a file name, without its folder, is that of an MPI's library or of its bindings: ``libmpi.so.40``."""
-
-def own_variables(path: str) -> Optional[Tuple[int, List[Tuple[int, int]]]]:
-    """Where an executable has its program headers (address in the file), and variables of its own (address and length in
-    bytes): without those of libraries that the linker copied into it. None where the file cannot be read."""
-
-def symbol_names(path: str, starts: Sequence[int]) -> List[Optional[str]]:
-    """The symbol of an executable or library that stands for the code at each address (of the file): of several the one
-    that gdb takes; None where none starts there."""
-
-def system_call_of_registers(number: int, result: int, arguments: Tuple[int, int, int]) -> SystemCallDict:
-    """What a stopped thread of x86-64 does in the kernel, by ``orig_rax`` and ``rax``; ``arguments`` are ``rdi``, ``rsi``
-    and ``r10`` (64 bits without a sign)."""
-
-def system_call_of_proc(machine: str, text: str, result: Optional[int]) -> Optional[SystemCallDict]:
-    """The same by the text of ``/proc/PID/task/TID/syscall``, on a machine that uname calls so; None where that does not
-    tell. ``result`` is the register in which x86-64 returns what a system call returns."""
-
-def without_parameters(name: str) -> str:
-    """A C++ function's qualified name without parameters and return type; other names are as they are."""
-
-def scoped_names(path: str, unit: str, starts: Sequence[int]) -> List[Optional[str]]:
-    """The names in the source of the functions that start at these addresses (of the file), with the modules and functions
-    around them, such as ``grid::exchange``. ``unit`` is the absolute path of the compile unit's main file."""
 
 def mpi2dd(pid: int, hosts: Sequence[str] = ...) -> Optional[Mpi2ddDict]:
     """What all directories of a job tell that can be reached from a process of this machine by the MPI2DD interface; None

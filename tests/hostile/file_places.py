@@ -13,26 +13,22 @@ import random
 import signal
 import subprocess
 import tempfile
-import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from mpi_queues import NativeError, _native
 from mpi_queues._native import CoreFile, Session
 from mpi_queues.cli import command_line as cli
-from mpi_queues.debuggers import child, kept_files, mapped_images, programs
-from mpi_queues.debuggers.base import DebuggerError
-from mpi_queues.debuggers.callers import CallFrame
+from mpi_queues.debuggers import child, kept_files, programs
+from mpi_queues.debuggers.base import DebuggerError, ThreadRegisters
 from mpi_queues.debuggers.core_process import checked_core
-from mpi_queues.debuggers.memory_image import memory_image
 from mpi_queues.errors import UserError
 from mpi_queues.launchers import tables
 from mpi_queues.launchers.tree import ProcessTree
 from mpi_queues.system import files
 from support import builds, cores
-from support.callers import MadeUpCaller
-from support.mock_process import MockProcess
+from support.mock_process import MockProcess, stopped
 from support.paths import PROGRAMS
 
 from .recordings import KEPT, unclean
@@ -113,11 +109,6 @@ def profiles() -> List[bytes]:
 
 
 @functools.cache
-def sources() -> List[bytes]:
-    return [(PROGRAMS / "calls.c").read_bytes(), (PROGRAMS / "calls.f90").read_bytes()]
-
-
-@functools.cache
 def dumped() -> Path:
     """The core file of a program of no MPI."""
     with subprocess.Popen([str(plain())], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as running:
@@ -141,29 +132,32 @@ def mocked() -> MockProcess:
     with subprocess.Popen([str(plain())], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE) as running:
         try:
             assert running.stdout is not None and running.stdout.readline()
-            return MockProcess(running.pid, [])
+            with stopped(running.pid):
+                return MockProcess(running.pid)
         finally:
             running.kill()
 
 
 class _Imaged(MockProcess):
-    """One whose program is a file of somebody's choice, and whose memory has the file's beginning."""
+    """One whose program is a file of somebody's choice, in which its threads stand, and whose memory has the file's
+    beginning."""
 
-    def __init__(self, path: str, other: bool) -> None:
+    def __init__(self, path: str, places: Sequence[int]) -> None:
         self.__dict__.update(mocked().__dict__)
-        self._path, self._other = path, other
+        self._path, self._places = path, places
         self._first = b""
         with contextlib.suppress(OSError), files.opened(path) as file:
             self._first = file.read(1 << 16)
 
     def images(self) -> Optional[List[Tuple[str, int]]]:
-        return [("/nowhere" if self._other else self._path, 0x10000)]
-
-    def other_files(self, path: str, bias: int) -> List[str]:
-        return [self._path]
+        return [(self._path, 0x10000)]
 
     def program_headers(self) -> Optional[Tuple[int, int]]:
         return None
+
+    def threads(self, names: Sequence[str]) -> List[ThreadRegisters]:
+        held = super().threads(names)[0].registers
+        return [ThreadRegisters(at, at, {**held, "rip": 0x10000 + place}) for at, place in enumerate(self._places, 1)]
 
     def read_memory(self, address: int, length: int) -> bytes:
         if address >= 0x10000 and address + length <= 0x10000 + len(self._first):
@@ -173,66 +167,22 @@ class _Imaged(MockProcess):
 
 def _image(path: str, chance: random.Random) -> Answer:
     """the image of a process"""
-    session = Session(_Imaged(path, chance.random() < 0.5))
-    info = session.info()
+    session = Session(_Imaged(path, [0, 0x1000, 0x1139, 0x1149, *(chance.randrange(1 << 16) for _ in range(8))]))
+    told, named = [str(session.info())], False
+    for look in (session.standing, session.read):
+        try:
+            named |= any(frame["function"] for stack in look().processes[0].stacks for frame in stack["frames"])
+        except NativeError as error:
+            told.append(str(error))
+    return named, " ".join(told)
+
+
+def _command(path: str, chance: random.Random) -> Answer:
+    """a file in a debugger's command"""
     try:
-        session.read()
-    except NativeError as error:
-        return False, f"{error} {info}"
-    return True, str(info)
-
-
-def _debug_information(path: str, chance: random.Random) -> Answer:
-    """debug information"""
-    starts = [0, 0x1000, 0x1139, 0x1149, chance.randrange(1 << 16), chance.randrange(1 << 63)]
-    unit = str(PROGRAMS / "plain.c")
-    said: List[object] = [
-        _native.own_variables(path),
-        *_native.symbol_names(path, starts),
-        *_native.scoped_names(path, unit, starts),
-        *_native.source_names(path, [(unit, unit), (unit, "/usr/include/stdio.h")]),
-        *(_native.is_outermost(path, start) or None for start in starts),
-    ]
-    for start in [*range(64), *starts]:
-        frames = [CallFrame(path, None, 0x1000 + start, 0x1000, {"rsp": 0x2000, "rbx": 0x3000}, 0x2000)] * 2
-        arguments, reason = MadeUpCaller(None, None, None, stack=frames).call("MPI_Send")
-        assert arguments or reason
-        said += arguments
-    return any(one is not None for one in said), ""
-
-
-def _build_id(path: str, chance: random.Random) -> Answer:
-    """the file of a build-id"""
-    found = mapped_images.file_build_id(path)
-    copied = kept_files.copied(path) if found is not None else None
-    if copied is not None:
-        os.close(copied)
-    try:
-        kept_files.command_path(path + "")
+        return kept_files.command_path(path) != path, path
     except UserError as error:
         return False, str(error)
-    return found is not None, ""
-
-
-def _memory(path: str, chance: random.Random) -> Answer:
-    """memory that has an image"""
-    try:
-        with files.opened(path) as file:
-            content = file.read(1 << 22)
-    except OSError as error:
-        return False, f"{path}: {error}"
-    made = memory_image(lambda at, length: content[at : at + length], 0x10000)
-    return made is not None, path
-
-
-def _source(path: str, chance: random.Random) -> Answer:
-    """a source"""
-    found: List[object] = []
-    reason: Optional[str] = None
-    for line in (1, 30, 60):
-        arguments, reason = MadeUpCaller(path, line, time.time() + 10).call("MPI_Send")
-        found += arguments
-    return bool(found), reason or ""
 
 
 def _table(path: str, chance: random.Random) -> Answer:
@@ -295,9 +245,8 @@ def _core(path: str, chance: random.Random) -> Answer:
     try:
         core = CoreFile(path)
         core.environment(b"PATH")
-        for start in [*(one["start"] for one in core.regions()[:200]), *(one[0] for one in core.mappings()[:200])]:
-            with contextlib.suppress(DebuggerError):
-                core.read(start, 64)
+        with contextlib.suppress(DebuggerError):
+            core.read((core.program_headers or (0, 0))[0], 64)
         checked_core(path, None if chance.random() < 0.5 else str(plain()))
     except (UserError, NativeError) as error:
         return False, str(error)
@@ -401,13 +350,10 @@ PLACES: Tuple[Place, ...] = tuple(
     Place((ask.__doc__ or "").strip(), ask, contents, **more)  # type: ignore[arg-type]
     for ask, contents, more in (
         (_image, objects, {"names": False}),
-        (_debug_information, objects, {"names": False}),
         (_core, _core_contents, {}),
         (_program, objects, {}),
         (_library, objects, {"looks": True}),
-        (_build_id, objects, {"names": False}),
-        (_memory, objects, {}),
-        (_source, sources, {}),
+        (_command, objects, {}),
         (_objects, objects, {}),
         (_plugin, plugins, {}),
         (_profile, profiles, {}),
@@ -424,7 +370,7 @@ PLACES: Tuple[Place, ...] = tuple(
 
 def prepare() -> Dict[str, Path]:
     """All that the places need, made before anything forks."""
-    for one in (objects, plugins, recorded, profiles, sources):
+    for one in (objects, plugins, recorded, profiles):
         one()
     mocked()
     with _naming("/nowhere"):

@@ -9,9 +9,7 @@ from __future__ import annotations
 
 import functools
 import json
-import os
 import random
-import signal
 import struct
 import time
 from dataclasses import dataclass
@@ -21,9 +19,8 @@ from mpi_queues import NativeError, Snapshot
 from mpi_queues._native import Session
 from mpi_queues.system import mappings
 from support import builds
-from support.cli import mpi_queues, pid_options
 from support.diagnosis import Program, load
-from support.mock_process import MAX_MAPPING, MockProcess, stacks_of_calls
+from support.mock_process import MAX_MAPPING, MockProcess, stopped
 from support.paths import PROGRAMS
 
 from .guarded import Run, guarded
@@ -55,12 +52,13 @@ class Copied:
 class DamagedProcess(MockProcess):
     """A copied process some of whose bytes are other ones, page by page as they are read."""
 
-    def __init__(self, pid: int, calls: List[Dict[str, Any]]) -> None:
+    def __init__(self, pid: int) -> None:
         self._areas: Dict[str, List[Tuple[int, int]]] = {"heap": [], "all": []}
         self._damage: Optional[Damage] = None
-        super().__init__(pid, stacks_of_calls(calls))
+        super().__init__(pid)
         for region in mappings.of_process(pid) or []:
-            if not region.is_writable or region.length > MAX_MAPPING:
+            # Arguments of calls are read from stacks: damaged, they are another program's.
+            if not region.is_writable or region.length > MAX_MAPPING or region.name == b"[stack]":
                 continue
             self._areas["all"].append((region.start, region.end))
             if region.name in (b"[heap]", b""):
@@ -190,23 +188,15 @@ def _look(copied: Copied, damages: Dict[int, Damage], late: bool) -> Dict[str, A
 
 @functools.cache
 def _copied(name: str, mpi: str) -> Copied:
-    """The ranks of a correct program where they wait, with the calls that are shown of them."""
+    """The ranks of a correct program where they wait."""
     build = builds.debian_mpich() if mpi == "mpich" else builds.debian()
     program = load(PROGRAMS / "fine" / f"{name}.c", build.is_mpich)
     assert program is not None, name
     with program.start(build) as job:
         # Those that wait have come to where they wait, and their messages have arrived.
         time.sleep(1)
-        for pid in job.pids:
-            os.kill(pid, signal.SIGSTOP)
-        try:
-            result = mpi_queues("show", *pid_options(job.pids), "--format", "json")
-            assert result.status == 0, str(result)
-            shown = {process["pid"]: process for process in json.loads(result.out)["processes"]}
-            ranks = tuple(DamagedProcess(pid, shown[pid]["calls"]) for pid in job.pids)
-        finally:
-            for pid in job.pids:
-                os.kill(pid, signal.SIGCONT)
+        with stopped(*job.pids):
+            ranks = tuple(map(DamagedProcess, job.pids))
     whole = Copied(program, ranks)
     found = _look(whole, {}, late=False)
     assert found["outcome"] == "read" and not program.untrue(found), found["verdict"]

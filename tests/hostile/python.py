@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import functools
 import json
-import os
 import random
-import signal
 import time
 from typing import Any, Dict, Iterator, List, Optional, Sequence, Set, Tuple
 
 from mpi_queues import NativeError, Snapshot
 from mpi_queues._native import Session
-from mpi_queues.debuggers.base import StackDict
 from support import builds
-from support.cli import mpi_queues, pid_options
+from support.mock_process import stopped
 from support.python_jobs import PythonJob
 
 from .guarded import Run, guarded
@@ -38,9 +35,8 @@ MOST_FRAMES, MOST_CHARACTERS, MOST_NOTES = 2200, 4200, 40
 class TracedProcess(DamagedProcess):
     """Of which is known what was read."""
 
-    def __init__(self, pid: int, stacks: List[StackDict]) -> None:
-        super().__init__(pid, [])
-        self._stacks = stacks
+    def __init__(self, pid: int) -> None:
+        super().__init__(pid)
         self.pages: Set[int] = set()
 
     def read_memory(self, address: int, length: int) -> bytes:
@@ -114,20 +110,12 @@ def _untrue(found: Dict[str, Any]) -> List[str]:
 
 @functools.cache
 def _copied() -> Tuple[TracedProcess, ...]:
-    """The ranks where they wait, with their stacks of compiled code."""
+    """The ranks where they wait."""
     job = PythonJob(builds.debian(), "slow", ranks=3)
     try:
         time.sleep(1)
-        for pid in job.pids:
-            os.kill(pid, signal.SIGSTOP)
-        try:
-            result = mpi_queues("stacks", *pid_options(job.pids), "--threads", "--internal", "--format", "json")
-            assert result.status == 0, str(result)
-            shown = json.loads(result.out)["processes"]
-            ranks = tuple(_of(one["pid"], one["stacks"]) for one in shown)
-        finally:
-            for pid in job.pids:
-                os.kill(pid, signal.SIGCONT)
+        with stopped(*job.pids):
+            ranks = tuple(map(_of, job.pids))
     finally:
         job.end()
     whole = _look(ranks, {})
@@ -136,14 +124,9 @@ def _copied() -> Tuple[TracedProcess, ...]:
     return ranks
 
 
-def _of(pid: int, stacks: List[Dict[str, Any]]) -> TracedProcess:
+def _of(pid: int) -> TracedProcess:
     """A copy, of which those pages may be damaged that are read."""
-    compiled: List[StackDict] = []
-    for stack in stacks:
-        frames = [frame for frame in stack["frames"] if not frame.get("language")]
-        main = {"kernel_thread": pid} if stack["thread"] == 1 else {}
-        compiled.append({**stack, "frames": frames, **main})  # type: ignore[typeddict-item]
-    process = TracedProcess(pid, compiled)
+    process = TracedProcess(pid)
     Session(process).read(stacks=True)
     process.may_be_damaged(process.pages)
     return process

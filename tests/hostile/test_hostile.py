@@ -24,7 +24,6 @@ COMMANDS = commands()
     "python-None",
     "recordings-None",
     "sections-None",
-    "sources-None",
 )
 def test_hostile_input_does_no_harm(
     name: str, mpi: Optional[str], request: pytest.FixtureRequest, preflight: None

@@ -373,7 +373,6 @@ def test_damaged_headers(seed: int, modes: Job, core: pathlib.Path) -> None:
     except NativeError:
         return
     damaged.environment(b"PATH")
-    damaged.regions()
     for segment in list(cores.segments(core))[:50]:
         try:
             assert len(damaged.read(segment.address, 64)) == 64

@@ -5,23 +5,16 @@ Only how memory was read (``source.via``) and the time may differ.
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
-import signal
 import subprocess
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List
+from typing import Any, Callable, Dict, List
 
-import mpi_queues
 import pytest
-from support import processes
 from support.builds import MpiBuild
-from support.cli import mpi_queues as command_line
-from support.cli import pid_options
+from support.cli import mpi_queues, pid_options
 from support.compare import assert_equal, lasting
 from support.jobs import Job
-from support.mock_process import MockProcess, stacks_of_calls
 from support.truths import Program, name_of
 
 StartJob = Callable[..., Job]
@@ -42,12 +35,12 @@ PROGRAMS: List[Program] = [
 #: Where Open MPI 5.0 keeps things elsewhere.
 WHEEL_PROGRAMS = [PROGRAMS[0], PROGRAMS[1], PROGRAMS[3]]
 
-VIA = {"native": "native", "gdb": "gdb", "lldb": "lldb", "mock": "mock"}
+VIA = {"native": "native", "gdb": "gdb", "lldb": "lldb"}
 VIA.update((f"{reader} core", "core") for reader in ("native", "gdb", "lldb"))
 
 
 def _shown(*options: str) -> Processes:
-    result = command_line("show", *options, "--internal", "--format", "json")
+    result = mpi_queues("show", *options, "--internal", "--format", "json")
     assert result.status == 0, str(result)
     return {process["pid"]: process for process in json.loads(result.out)["processes"]}
 
@@ -68,27 +61,9 @@ def _cores(job: Job, directory: Path) -> List[str]:
 
 
 def _recorded(file: Path, *target: str) -> Processes:
-    result = command_line("record", *target, "-o", str(file))
+    result = mpi_queues("record", *target, "-o", str(file))
     assert result.status == 0, str(result)
     return _shown("--recording", str(file))
-
-
-@contextlib.contextmanager
-def _stopped(pid: int) -> Iterator[None]:
-    os.kill(pid, signal.SIGSTOP)
-    try:
-        processes.wait_until(lambda: processes.state(pid) == "T", "the rank to stop")
-        yield
-    finally:
-        os.kill(pid, signal.SIGCONT)
-
-
-def _mocked(pid: int, calls: List[Dict[str, Any]]) -> Any:
-    with _stopped(pid):
-        process = MockProcess(pid, stacks_of_calls(calls))
-    # As every reader of several processes does: those of one job of one world need no names of worlds.
-    read = mpi_queues.Snapshot.merged([mpi_queues.Session(process).read()])
-    return json.loads(read.to_json())["processes"][0]
 
 
 def _comparable(process: Any) -> Any:
@@ -131,8 +106,6 @@ def test_every_kind_of_target_gives_the_same_on_mpich(
 def _compare_all(job: Job, tmp_path: Path, *, truth: bool = True) -> None:
     pids = pid_options(job.pids)
     found: Dict[str, Processes] = {via: _shown(*pids, "--via", via) for via in ("gdb", "lldb", "native")}
-    stacks = {pid: [*shown["calls"], *shown.get("outside", [])] for pid, shown in found["gdb"].items()}
-    found["mock"] = {pid: _mocked(pid, stacks[pid]) for pid in job.pids}
     cores = _cores(job, tmp_path)
     for debugger in ("gdb", "lldb", "native"):
         found[f"{debugger} core"] = _shown(*cores, "--via", debugger)
@@ -150,10 +123,6 @@ def _compare_all(job: Job, tmp_path: Path, *, truth: bool = True) -> None:
             if "core" in kind and left["host"] is None:
                 # Launchers of MPICH do not tell a process its host.
                 del left["host"], right["host"]
-            if kind == "mock":
-                # It has no source.
-                for of_source in ("senders", "earlier_collectives", "later_sends", "later_collectives"):
-                    right.pop(of_source, None)
             assert left == right, f"{kind}, rank {rank}"
             if truth:
                 assert_equal(posted, process, internal=True)

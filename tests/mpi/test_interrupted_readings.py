@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
-from typing import Any, List, Optional, Tuple
+from typing import Any, List, Optional, Sequence, Tuple
 
 import pytest
 from mpi_queues import Session
-from mpi_queues.debuggers.base import StackDict, TypeDict
-from support import builds, processes
+from mpi_queues.debuggers.base import ThreadRegisters, TypeDict
+from support import builds
 from support.jobs import Job
-from support.mock_process import MockProcess
+from support.mock_process import MockProcess, stopped
 
 #: Moments at which a reading is interrupted, beside the first ones, in which the libraries and layouts are looked for.
 FIRST, SPREAD = 60, 20
@@ -52,17 +50,13 @@ class Interrupted(MockProcess):
         self._ask()
         return super().program_headers()
 
-    def other_files(self, path: str, bias: int) -> List[str]:
-        self._ask()
-        return super().other_files(path, bias)
-
     def type_layout(self, name: str) -> Optional[TypeDict]:
         self._ask()
         return super().type_layout(name)
 
-    def stacks(self) -> List[StackDict]:
+    def threads(self, names: Sequence[str]) -> List[ThreadRegisters]:
         self._ask()
-        return super().stacks()
+        return super().threads(names)
 
 
 def _read(session: Session) -> Any:
@@ -75,13 +69,8 @@ def _read(session: Session) -> Any:
 def test_nothing_remains_of_an_interrupted_reading(
     build: str, again: bool, request: pytest.FixtureRequest, preflight: None
 ) -> None:
-    with Job(builds.BUILDS[build](), "truth_comms", ranks=2) as job:
-        os.kill(job.pids[0], signal.SIGSTOP)
-        try:
-            processes.wait_until(lambda: processes.state(job.pids[0]) == "T", "the rank to stop")
-            copied = MockProcess(job.pids[0], [])
-        finally:
-            os.kill(job.pids[0], signal.SIGCONT)
+    with Job(builds.BUILDS[build](), "truth_comms", ranks=2) as job, stopped(job.pids[0]):
+        copied = MockProcess(job.pids[0])
 
     def begun() -> Tuple[Interrupted, Session]:
         process = Interrupted(copied)

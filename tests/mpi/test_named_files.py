@@ -10,21 +10,18 @@ import signal
 import subprocess
 import time
 from contextlib import contextmanager
-from typing import Any, Callable, Dict, Iterator, List, Optional
+from typing import Any, Callable, Dict, Iterator, List
 
 import pytest
 from mpi_queues.system import files
 from support import cores, processes
 from support.builds import C_FLAGS, MpiBuild, compile_with
-from support.callers import MadeUpCaller
 from support.cli import mpi_queues
 from support.jobs import Job
 from support.paths import MPI_QUEUES, PROGRAMS
 
 #: What no look at such a process takes, however busy the machine is (seconds).
 SOON = 40.0
-
-OTHERS = 65534
 
 
 @pytest.fixture
@@ -169,45 +166,10 @@ def test_the_program_of_a_core_file_is_a_fifo(fifo: pathlib.Path, tmp_path: path
     assert "was not dumped by" in mpi_queues("show", "--core", str(core), timeout=SOON).err
 
 
-def test_a_source_is_read_as_its_user_may(tmp_path: pathlib.Path) -> None:
-    for directory in (tmp_path, *tmp_path.parents):
-        if directory.stat().st_uid == os.getuid() and directory != pathlib.Path("/"):
-            directory.chmod(directory.stat().st_mode | 0o711)
-    private, everybodys = tmp_path / "private.c", tmp_path / "everybodys.c"
-    for path, mode in ((private, 0o600), (everybodys, 0o644)):
-        path.write_text("MPI_Recv(&secret, 1, MPI_INT, 0, 0, comm, status);\n")
-        path.chmod(mode)
-    built = time.time() + 10
-    root = os.geteuid() == 0
-    sleeper = subprocess.Popen(["sleep", "600"], user=OTHERS, group=OTHERS, extra_groups=[]) if root else None
-    try:
-        reader = files.reader_of(sleeper.pid if sleeper is not None else os.getpid())
-
-        def read(path: pathlib.Path, reader: Optional[files.Reader]) -> Optional[str]:
-            """Why it is not read."""
-            arguments, reason = MadeUpCaller(str(path), 1, built, reader=reader).call("MPI_Recv")
-            assert bool(arguments) is (reason is None)
-            return reason
-
-        assert read(everybodys, reader) is None
-        if sleeper is not None:
-            assert reader == files.Reader(OTHERS, OTHERS, ())
-            assert "the user 65534 of the process may not read it" in str(read(private, reader))
-        # What was read for one is not told another.
-        assert read(private, None) is None
-        if sleeper is not None:
-            assert read(private, reader) is not None
-    finally:
-        if sleeper is not None:
-            sleeper.kill()
-            sleeper.wait()
-
-
-@pytest.mark.parametrize("what", ["fifo", "/proc/kmsg", "/dev/zero", "/proc/self/mem"])
-def test_a_source_that_is_none(fifo: pathlib.Path, what: str) -> None:
-    path = str(fifo) if what == "fifo" else what
-    arguments, reason = MadeUpCaller(path, 1, time.time() + 10).call("MPI_Recv")
-    assert arguments == [] and "not a regular file" in str(reason)
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root reads for others")
+def test_files_are_read_for_the_user_of_a_process() -> None:
+    with processes.asleep(user=65534, group=65534, extra_groups=[]) as running:
+        assert files.reader_of(running.pid) == files.Reader(65534, 65534, ())
 
 
 def test_a_disk_that_is_full_is_told_before_anything_is_stopped(

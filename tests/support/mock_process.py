@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import bisect
+import contextlib
 import os
 import pathlib
+import platform
+import signal
 import socket
 import struct
-from typing import Any, Dict, List, Optional, Tuple
+from typing import Dict, Iterator, List, Optional, Sequence, Tuple
 
-from mpi_queues.debuggers.base import DebuggedProcess, MemoryFault, StackDict, TypeDict
+from mpi_queues.debuggers.base import DebuggedProcess, MemoryFault, ThreadRegisters, TypeDict
 from mpi_queues.system import mappings
+
+from . import processes
 
 AT_PHDR, AT_PHNUM = 3, 5
 
@@ -19,14 +24,18 @@ MAX_MAPPING = 256 << 20
 
 
 class MockProcess(DebuggedProcess):
-    """Memory, files and environment of a stopped process, copied once; ``stacks`` are what the test says they are."""
+    """Memory, files, environment and threads of a stopped process, copied once."""
 
     via = "mock"
     debugger = "none"
 
-    def __init__(self, pid: int, stacks: List[StackDict]) -> None:
+    def __init__(self, pid: int) -> None:
         self._pid = pid
-        self._stacks = stacks
+        tasks = {int(task.name): task for task in pathlib.Path(f"/proc/{pid}/task").iterdir()}
+        # The main thread has the process's number.
+        self._threads = {
+            number: _registers(tasks[number]) for number in sorted(tasks, key=lambda one: (one != pid, one))
+        }
         self._executable = str(pathlib.Path(f"/proc/{pid}/exe").readlink())
         self._environment: Dict[str, str] = {}
         for entry in pathlib.Path(f"/proc/{pid}/environ").read_bytes().split(b"\0"):
@@ -100,44 +109,31 @@ class MockProcess(DebuggedProcess):
     def environment(self, name: str) -> Optional[str]:
         return self._environment.get(name)
 
-    def stacks(self) -> List[StackDict]:
-        return self._stacks
-
     @property
-    def stacks_complete(self) -> bool:
-        return True
+    def machine(self) -> Optional[str]:
+        return platform.machine()
+
+    def threads(self, names: Sequence[str]) -> List[ThreadRegisters]:
+        wanted = ({name: held[name] for name in names if name in held} for held in self._threads.values())
+        return [ThreadRegisters(number, *told) for number, told in enumerate(zip(self._threads, wanted), 1)]
 
 
-def stacks_of_calls(calls: List[Dict[str, Any]]) -> List[StackDict]:
-    """Stacks in which the core finds these calls, and threads outside MPI."""
-    told = ("arguments", "arguments_unknown", "fingerprint", "main")
-    return [
-        {
-            "thread": call["thread"],
-            "complete": call.get("complete", True),
-            "frames": [
-                {
-                    "function": call["function"],
-                    "file": None,
-                    "line": None,
-                    "application": bool(call.get("application")) and call["caller"] is None,
-                    "image": "library",
-                },
-                *(
-                    [
-                        {
-                            "function": call["caller"],
-                            "file": call["file"],
-                            "line": call["line"],
-                            "application": True,
-                            "image": "program",
-                        }
-                    ]
-                    if call["caller"] is not None
-                    else []
-                ),
-            ],
-            **{name: call[name] for name in told if name in call},
-        }
-        for call in calls
-    ]
+@contextlib.contextmanager
+def stopped(*pids: int) -> Iterator[None]:
+    """Has processes stand still, all their threads."""
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        processes.wait_until(lambda: all({*processes.thread_states(pid)} == {"T"} for pid in pids), "all to stop")
+        yield
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+
+
+def _registers(task: pathlib.Path) -> Dict[str, int]:
+    """What the kernel tells of a thread of x86-64 that stands (proc(5), syscall); nothing of one that runs."""
+    call, *words = (task / "syscall").read_text().split()
+    numbers = [int(word, 16) for word in words]
+    arguments = ("rdi", "rsi", "rdx", "r10", "r8", "r9") if len(numbers) > 2 else ()
+    return {"orig_rax": int(call) & (1 << 64) - 1, **dict(zip((*arguments, "rsp", "rip"), numbers))} if numbers else {}

@@ -12,8 +12,11 @@ use gimli::{
 };
 
 use super::code_file::code_file;
-use super::source_names::printable_name;
 use symbols::{DebugSection, OpenUnit, UnitReader, code_of};
+use target::printable;
+
+/// A longer name is damage (bytes).
+const MAX_NAME: usize = 4096;
 
 /// Looking for one call may take this long; what was not found by then stays unknown.
 const TIME_LIMIT: Duration = Duration::from_secs(1);
@@ -250,7 +253,7 @@ impl Search<'_> {
                     .attr_string(unit, entry.attr_value(name)?)
                     .ok()?
                     .bytes()
-                    .map(|bytes| printable_name(&bytes))
+                    .map(|bytes| printable(&bytes[..bytes.len().min(MAX_NAME)]))
             };
             let symbol = string(dw::DW_AT_linkage_name).or_else(|| string(dw::DW_AT_MIPS_linkage_name));
             if symbol.is_some() {

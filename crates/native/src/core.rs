@@ -1,5 +1,6 @@
 //! The process of a core file.
 
+use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -29,8 +30,12 @@ impl Core {
     /// `program` is the file of its program, as [`target::cores::checked`] returns it; `reader` is for whom files are read that the
     /// core file names.
     pub fn new(core: Arc<CoreFile>, program: PathBuf, reader: Option<Reader>, ending: Ending) -> Self {
-        let thread =
-            |one: &target::cores::Thread| Thread { id: one.id, registers: one.registers.clone(), blocked: one.blocked };
+        let thread = |one: &target::cores::Thread| Thread {
+            id: one.id,
+            registers: one.registers.clone(),
+            blocked: one.blocked,
+            number: None,
+        };
         let mut threads: Vec<Thread> = core.threads().iter().map(thread).collect();
         let main = core.pid();
         threads.sort_by_key(|thread| (Some(thread.id) != main, thread.id));
@@ -68,6 +73,13 @@ impl Core {
         let looks = Looks::new(ending);
         let process = CoreProcess::new(core, program.clone()).for_reader(reader.clone());
         Self { process, threads: threads.into(), mappings: mappings.into(), program, reader, looks }
+    }
+
+    /// With a debugger's numbers of its threads, by the kernel's.
+    #[must_use]
+    pub fn numbered(self, numbers: &HashMap<u32, i64>) -> Self {
+        let number = |thread: &Thread| Thread { number: numbers.get(&thread.id).copied(), ..thread.clone() };
+        Self { threads: self.threads.iter().map(number).collect(), ..self }
     }
 
     /// The process as a target.

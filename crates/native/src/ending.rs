@@ -25,6 +25,11 @@ impl Looks {
     /// Another reading begins, which ends when this says so.
     pub(crate) fn begin(&self, ending: Ending) {
         *self.ending.borrow_mut() = ending;
+        self.again();
+    }
+
+    /// Another reading begins, which ends as the one before.
+    pub(crate) fn again(&self) {
         self.reads.set(0);
         *self.ended.borrow_mut() = None;
     }

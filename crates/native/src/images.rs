@@ -13,7 +13,7 @@ use target::address::TargetAddr;
 use target::file_budget::over_limit_of;
 use target::files::{open_regular, open_regular_as};
 use target::libraries::VDSO;
-use target::{CodePlace, Mapping, PageCache, Target, build_id_in_memory, printable_path};
+use target::{CodePlace, Mapping, PageCache, Target, build_id_in_memory, memory_image, printable_path};
 
 use crate::kept::{KnownFile, known_file};
 use crate::process::Process;
@@ -197,8 +197,18 @@ impl<P: Process> Images<P> {
                 || build_id_in_memory(&own).is_some_and(|id| Some(id) == build_id_in_memory(&memory)))
         };
         let places = self.process().places(image);
-        let place = places.iter().find(|place| has_memory && same(place))?;
-        known_file(place, reader.clone())
+        match places.iter().find(|place| has_memory && same(place)) {
+            Some(place) => known_file(place, reader.clone()),
+            None => self.copied(image),
+        }
+    }
+
+    /// What memory itself has of the file of a live process: without its debug information.
+    fn copied(&self, image: &Image) -> Option<Arc<KnownFile>> {
+        self.process().here()?;
+        let read =
+            |at: u64, into: &mut [u8]| self.process().read(TargetAddr::new(image.start.wrapping_add(at)), into).is_ok();
+        KnownFile::of_bytes(&image.shown(), memory_image(&read, image.start)?)
     }
 }
 

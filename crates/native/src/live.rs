@@ -1,6 +1,7 @@
 //! A live process of this machine that stands still.
 
 use std::cell::{Cell, RefCell};
+use std::fs;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
@@ -19,12 +20,17 @@ use crate::stop::{Memory, Piece};
 pub struct Live {
     process: LiveProcess,
     memory: Memory,
-    threads: RefCell<Rc<[Thread]>>,
+    threads: RefCell<Option<Rc<[Thread]>>>,
     mappings: RefCell<Rc<[Mapping]>>,
+    /// Tells of the threads at each stop of a process that a debugger holds.
+    held: Option<Held>,
     looks: Looks,
     state: Cell<State>,
     missed: Cell<bool>,
 }
+
+/// The threads of a process that a debugger holds, where they stand now.
+pub type Held = Box<dyn Fn() -> Result<Vec<Thread>, TargetError>>;
 
 /// Where its memory comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,6 +49,23 @@ impl Live {
     /// # Errors
     /// As [`LiveProcess::open`].
     pub fn new(pid: u32, threads: &[Thread], ending: Ending) -> Result<Self, TargetError> {
+        Self::opened(pid, Some(threads.into()), None, ending)
+    }
+
+    /// A process that a debugger holds, which knows how its threads stand.
+    ///
+    /// # Errors
+    /// As [`LiveProcess::open`].
+    pub fn held(pid: u32, held: Held, ending: Ending) -> Result<Self, TargetError> {
+        Self::opened(pid, None, Some(held), ending)
+    }
+
+    fn opened(
+        pid: u32,
+        threads: Option<Rc<[Thread]>>,
+        held: Option<Held>,
+        ending: Ending,
+    ) -> Result<Self, TargetError> {
         let process = LiveProcess::open(pid)?;
         let path = || format!("/proc/{pid}/mem");
         let memory = Memory::open(pid).map_err(|_| TargetError::Denied { path: path() })?;
@@ -50,8 +73,9 @@ impl Live {
         Ok(Self {
             process,
             memory,
-            threads: RefCell::new(threads.into()),
+            threads: RefCell::new(threads),
             mappings: RefCell::new(mappings.into()),
+            held,
             looks: Looks::new(ending),
             state: Cell::new(State::Read),
             missed: Cell::new(false),
@@ -69,7 +93,7 @@ impl Live {
             return false;
         }
         self.mappings.replace(mappings.into());
-        self.threads.replace(threads.into());
+        self.threads.replace(Some(threads.into()));
         self.looks.begin(ending);
         self.state.set(State::Read);
         self.missed.set(false);
@@ -150,7 +174,12 @@ impl Target for Live {
 
 impl Process for Live {
     fn threads(&self) -> Rc<[Thread]> {
-        Rc::clone(&self.threads.borrow())
+        let ask = || {
+            let held = self.held.as_ref().and_then(|held| held().ok()).unwrap_or_default();
+            let stands = |thread: Thread| Thread { blocked: blocked(self.process.pid(), thread.id), ..thread };
+            held.into_iter().map(stands).collect()
+        };
+        Rc::clone(self.threads.borrow_mut().get_or_insert_with(ask))
     }
 
     fn main_thread(&self) -> Option<u32> {
@@ -185,7 +214,25 @@ impl Process for Live {
         Some(self.process.pid())
     }
 
+    fn forget(&self) {
+        if self.held.is_some() {
+            self.threads.take();
+            // Those of one that has ended stay as they were.
+            if let Ok(mappings) = self.process.mappings() {
+                self.mappings.replace(mappings.into());
+            }
+            self.looks.again();
+        }
+    }
+
     fn facts(&self, variables: &[&str]) -> Facts {
         self.told(variables)
     }
+}
+
+/// The signals that a thread has blocked which a debugger holds, as the kernel tells everybody (proc(5)).
+fn blocked(pid: u32, thread: u32) -> Option<u64> {
+    let status = fs::read_to_string(processes::place(pid).join(format!("task/{thread}/status"))).ok()?;
+    let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:"))?;
+    u64::from_str_radix(blocked.trim(), 16).ok()
 }

@@ -87,6 +87,8 @@ impl<P: Process + 'static> Native<P> {
     /// Forgets memory: nothing of a process that stands changes but by us. With `images` also what follows from their list.
     pub fn forget(&self, images: bool) {
         self.memory.drop_memory();
+        self.memory.inner().forget();
+        self.messages.forget();
         self.ran();
         if images {
             self.images.borrow_mut().take();

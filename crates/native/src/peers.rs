@@ -11,7 +11,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use calls::system_calls;
-use model::{Awaited, AwaitedKind, Owner, Text};
+use model::{Awaited, AwaitedKind, Owner, SystemCall, Text};
 use target::files::about;
 use target::processes::place;
 use target::registers::Machine;
@@ -193,9 +193,14 @@ fn owners(mut pids: Vec<u32>, depth: usize) -> Vec<Owner> {
 
 /// What the first thread of a process waits for to read or to write.
 fn of_main_thread(pid: u32, depth: usize) -> Option<Awaited> {
-    let text = fs::read_to_string(place(pid).join("syscall")).ok()?;
-    let call = system_calls::of_proc(Machine::ours(), &text, None).filter(|call| call.waits)?;
+    let call = waits_in(pid)?;
     of(pid, Does::of(call.name.as_deref()?)?, u32::try_from(call.descriptor?).ok()?, depth)
+}
+
+/// The system call in which the first thread of a process waits.
+pub fn waits_in(pid: u32) -> Option<SystemCall> {
+    let text = fs::read_to_string(place(pid).join("syscall")).ok()?;
+    system_calls::of_proc(Machine::ours(), &text, None).filter(|call| call.waits)
 }
 
 /// Whether there is a process of this number.

@@ -19,6 +19,13 @@ pub struct Thread {
     pub registers: Registers,
     /// The signals that it has blocked, a bit each from 1 on; `None` where they are not known.
     pub blocked: Option<u64>,
+    /// A debugger's number of it; `None` without a debugger, where the stacks number threads in their order.
+    pub number: Option<i64>,
+}
+
+/// Each thread with the number that the stacks give it.
+pub(crate) fn numbered(threads: &[Thread]) -> impl Iterator<Item = (i64, &Thread)> {
+    (1..).zip(threads).map(|(place, thread)| (thread.number.unwrap_or(place), thread))
 }
 
 /// A process whose stacks can be read.
@@ -46,6 +53,9 @@ pub trait Process: Target {
 
     /// What is known of it besides its memory and its stacks; `variables` are those of the environment.
     fn facts(&self, variables: &[&str]) -> Facts;
+
+    /// A debugger that holds it may have let it run since.
+    fn forget(&self) {}
 
     /// Whether the stack of every thread can be read.
     fn has_stacks(&self) -> bool {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use object::read::elf::{FileHeader, ProgramHeader};
-use object::read::{Object, ObjectSegment, ObjectSymbol};
+use object::read::{Object, ObjectSegment, ObjectSymbol, ReadRef};
 use object::{Endianness, SymbolKind, elf};
 
 use super::{Image, Symbol, Target, TargetError, printable, zeroed};
@@ -17,6 +17,7 @@ use crate::address::TargetAddr;
 use crate::file_budget::{FileBudget, Growing};
 use crate::files::{self, About, Contents, FileError, Identity, Reader, RegularFile};
 use crate::libraries::{RECORDER_SYMBOLS, is_mpi_file_name, is_mpi_library, is_recorder};
+use crate::memory_image::memory_image;
 
 /// How much of the file's beginning is compared with memory, in bytes.
 const COMPARED: u64 = 4096;
@@ -32,8 +33,9 @@ type Functions = HashMap<u64, Box<str>>;
 /// The file of one image.
 pub struct ElfImage {
     path: PathBuf,
-    /// What was compared with memory: what stands under that name later counts only where it is the same.
-    seen: About,
+    /// What was compared with memory: what stands under that name later counts only where it is the same. `None` where it is made
+    /// of memory itself.
+    seen: Option<About>,
     /// For whom it is read; `None`: for whoever runs this.
     reader: Option<Reader>,
     /// Build-id as hexadecimal digits.
@@ -124,7 +126,7 @@ impl ElfImage {
         let reader = reader.cloned();
         Ok(Self {
             path,
-            seen,
+            seen: Some(seen),
             build_id,
             reader,
             dynamic: OnceCell::new(),
@@ -149,16 +151,21 @@ impl ElfImage {
     }
 
     fn functions(&self) -> &Functions {
-        self.functions
-            .get_or_init(|| self.known(|tables| &mut tables.functions, |budget| self.functions_by_address(budget)))
+        self.functions.get_or_init(|| {
+            self.known(|tables| &mut tables.functions, |budget| self.parsed(|file| functions_by_address(file, budget)))
+        })
     }
 
     fn dynamic(&self) -> &Table {
-        self.dynamic.get_or_init(|| self.known(|tables| &mut tables.dynamic, |budget| self.table(false, budget)))
+        self.dynamic.get_or_init(|| {
+            self.known(|tables| &mut tables.dynamic, |budget| self.parsed(|file| table(file, false, budget)))
+        })
     }
 
     fn full(&self) -> &Table {
-        self.full.get_or_init(|| self.known(|tables| &mut tables.full, |budget| self.table(true, budget)))
+        self.full.get_or_init(|| {
+            self.known(|tables| &mut tables.full, |budget| self.parsed(|file| table(file, true, budget)))
+        })
     }
 
     /// One of the tables of the file, which is made where it is not known yet. One that could not be read is not kept.
@@ -168,7 +175,7 @@ impl ElfImage {
         read: impl FnOnce(&FileBudget) -> Option<(T, Growing)>,
     ) -> Arc<T> {
         let tables = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        let identity = Identity::of(&self.seen);
+        let Some(identity) = self.seen.as_ref().map(Identity::of) else { return Arc::default() };
         if let Some(found) = tables().get_mut(&identity).and_then(|tables| one(tables).clone()) {
             return found;
         }
@@ -187,56 +194,81 @@ impl ElfImage {
         made
     }
 
-    fn functions_by_address(&self, budget: &FileBudget) -> Option<(Functions, Growing)> {
-        let mut found = Functions::new();
-        let mut growing = Growing::new();
+    fn parsed<R>(&self, read: impl FnOnce(&object::File<'_, &Contents>) -> R) -> Option<R> {
         let contents = self.contents()?;
-        let file = object::File::parse(&contents).ok()?;
-        let mut bytes = 0;
-        for symbol in file.symbols().chain(file.dynamic_symbols()).take(MAX_SYMBOLS) {
-            if symbol.kind() != SymbolKind::Text || !symbol.is_definition() {
-                continue;
-            }
-            let Ok(name) = symbol.name() else { continue };
-            bytes += name.len();
-            if bytes > MAX_NAMES || !growing.by(budget, "symbol table", SYMBOL + name.len()) {
-                break;
-            }
-            let known = found.entry(symbol.address()).or_insert_with(|| name.into());
-            if known.as_ref() < name {
-                *known = name.into();
-            }
-        }
-        Some((found, growing))
+        object::File::parse(&contents).ok().map(|file| read(&file))
     }
 
     /// The file as it was when it was compared, `None` where it is another one by now.
     fn contents(&self) -> Option<Contents> {
         let file = opened(&self.path, self.reader.as_ref()).ok()?;
-        file.about().is_same(&self.seen).then(|| Contents::new(file))
+        file.about().is_same(self.seen.as_ref()?).then(|| Contents::new(file))
     }
 
-    fn table(&self, full: bool, budget: &FileBudget) -> Option<(Table, Growing)> {
-        let mut growing = Growing::new();
-        let contents = self.contents()?;
-        let file = object::File::parse(&contents).ok()?;
-        let mut table = Table::new();
-        let mut bytes = 0;
-        // The first definition wins, as in the dynamic linker; local ones never hide global ones.
-        for global in [true, false] {
-            let symbols = if full { file.symbols() } else { file.dynamic_symbols() };
-            let wanted = |symbol: &object::Symbol<'_, '_, _>| symbol.is_definition() && symbol.is_global() == global;
-            for symbol in symbols.take(MAX_SYMBOLS).filter(wanted) {
-                let Ok(name) = symbol.name() else { continue };
-                bytes += name.len();
-                if bytes > MAX_NAMES || !growing.by(budget, "symbol table", SYMBOL + name.len()) {
-                    return Some((table, growing));
-                }
-                table.entry(name.into()).or_insert((symbol.address(), symbol.size()));
-            }
-        }
-        Some((table, growing))
+    /// What memory itself has of the file of an image: what it exports.
+    fn of_memory(image: &Image, target: &(impl Target + ?Sized)) -> Option<Self> {
+        let read = |at: u64, into: &mut [u8]| target.read_once(image.bias.wrapping_add(at), into).is_ok();
+        let content = memory_image(&read, image.bias.get())?;
+        let file = object::File::parse(content.as_slice()).ok()?;
+        let path = PathBuf::from(&image.path);
+        let budget = FileBudget::new(&path);
+        let (dynamic, _) = table(&file, false, &budget);
+        let (functions, _) = functions_by_address(&file, &budget);
+        Some(Self {
+            path,
+            seen: None,
+            reader: None,
+            build_id: build_id(&file),
+            dynamic: OnceCell::from(Arc::new(dynamic)),
+            full: OnceCell::from(Arc::default()),
+            functions: OnceCell::from(Arc::new(functions)),
+        })
     }
+}
+
+/// The functions of a file by where they start.
+fn functions_by_address<'d, R: ReadRef<'d>>(file: &object::File<'d, R>, budget: &FileBudget) -> (Functions, Growing) {
+    let mut found = Functions::new();
+    let mut growing = Growing::new();
+    let mut bytes = 0;
+    for symbol in file.symbols().chain(file.dynamic_symbols()).take(MAX_SYMBOLS) {
+        if symbol.kind() != SymbolKind::Text || !symbol.is_definition() {
+            continue;
+        }
+        let Ok(name) = symbol.name() else { continue };
+        bytes += name.len();
+        if bytes > MAX_NAMES || !growing.by(budget, "symbol table", SYMBOL + name.len()) {
+            break;
+        }
+        let known = found.entry(symbol.address()).or_insert_with(|| name.into());
+        if known.as_ref() < name {
+            *known = name.into();
+        }
+    }
+    (found, growing)
+}
+
+/// The symbols that a file defines: all, or those that it exports.
+fn table<'d, R: ReadRef<'d>>(file: &object::File<'d, R>, full: bool, budget: &FileBudget) -> (Table, Growing) {
+    let mut growing = Growing::new();
+    let mut table = Table::new();
+    let mut bytes = 0;
+    // The first definition wins, as in the dynamic linker; local ones never hide global ones.
+    for global in [true, false] {
+        let symbols = if full { file.symbols() } else { file.dynamic_symbols() };
+        for symbol in symbols.take(MAX_SYMBOLS) {
+            if !symbol.is_definition() || symbol.is_global() != global {
+                continue;
+            }
+            let Ok(name) = symbol.name() else { continue };
+            bytes += name.len();
+            if bytes > MAX_NAMES || !growing.by(budget, "symbol table", SYMBOL + name.len()) {
+                return (table, growing);
+            }
+            table.entry(name.into()).or_insert((symbol.address(), symbol.size()));
+        }
+    }
+    (table, growing)
 }
 
 fn opened(path: &Path, reader: Option<&Reader>) -> Result<RegularFile, FileError> {
@@ -276,6 +308,8 @@ pub struct ElfSymbols {
     files: Vec<OnceCell<Result<ElfImage, TargetError>>>,
     roots: Vec<PathBuf>,
     others: Option<OtherFiles>,
+    /// Whether what is in no file is taken from memory.
+    or_in_memory: bool,
     reader: Option<Reader>,
 }
 
@@ -284,7 +318,7 @@ impl ElfSymbols {
     /// process in a container, `/` otherwise).
     pub fn new(images: Vec<Image>, roots: Vec<PathBuf>) -> Self {
         let files = images.iter().map(|_| OnceCell::new()).collect();
-        Self { images, files, roots, others: None, reader: None }
+        Self { images, files, roots, others: None, or_in_memory: false, reader: None }
     }
 
     /// Looks for what is at none of the paths, or is another file there, also where `others` says: a file may have been
@@ -292,6 +326,13 @@ impl ElfSymbols {
     #[must_use]
     pub fn or_at(mut self, others: OtherFiles) -> Self {
         self.others = Some(others);
+        self
+    }
+
+    /// Takes from memory what a file exports that is not to be had.
+    #[must_use]
+    pub fn or_in_memory(mut self) -> Self {
+        self.or_in_memory = true;
         self
     }
 
@@ -345,11 +386,11 @@ impl ElfSymbols {
                 }
             }
             let others = self.others.iter().flat_map(|others| others(image));
+            let copy =
+                others.map(|path| ElfImage::open_copy(path, image, target, self.reader.as_ref())).find_map(Result::ok);
+            let copy = copy.or_else(|| ElfImage::of_memory(image, target).filter(|_| self.or_in_memory));
             // What is wrong with the file at its path says more.
-            others
-                .map(|path| ElfImage::open_copy(path, image, target, self.reader.as_ref()))
-                .find(Result::is_ok)
-                .unwrap_or(last)
+            copy.map_or(last, Ok)
         };
         self.files[index].get_or_init(open).as_ref()
     }

@@ -17,6 +17,7 @@ pub mod heap;
 pub mod libraries;
 mod link_map;
 mod live;
+mod memory_image;
 pub mod mock;
 pub mod processes;
 pub mod registers;
@@ -31,6 +32,7 @@ pub use code_place::CodePlace;
 pub use elf::{ElfImage, ElfSymbols, OtherFiles, build_id, build_id_in_memory};
 pub use link_map::{images_from_link_map, library_names, r_debug_from_program_headers};
 pub use live::{LiveProcess, Mapping};
+pub use memory_image::memory_image;
 pub use reason::Reason;
 pub use segments::{Range, Segments, segments};
 

@@ -201,7 +201,8 @@ impl LiveProcess {
             let reader = self.reader().cloned();
             Ok(ElfSymbols::new(self.list_images()?, roots)
                 .for_reader(reader)
-                .or_at(Box::new(move |image| running_file(pid, image))))
+                .or_at(Box::new(move |image| running_file(pid, image)))
+                .or_in_memory())
         };
         self.symbols.get_or_init(open).as_ref().map_err(Clone::clone)
     }

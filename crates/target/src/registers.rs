@@ -48,6 +48,30 @@ const X86_64: [Option<u16>; 27] = {
 };
 /// Where `orig_rax` is among them: the number of the system call.
 const ORIG_RAX: usize = 15;
+const SYSTEM_CALL: &str = "orig_rax";
+
+/// What debuggers call those of x86-64 that tell where a thread stands and what its callers have, with DWARF's numbers.
+const X86_64_NAMES: [(&str, u16); 19] = [
+    ("rax", 0),
+    ("rdx", 1),
+    ("rcx", 2),
+    ("rbx", 3),
+    ("rsi", 4),
+    ("rdi", 5),
+    ("rbp", 6),
+    ("rsp", 7),
+    ("r8", 8),
+    ("r9", 9),
+    ("r10", 10),
+    ("r11", 11),
+    ("r12", 12),
+    ("r13", 13),
+    ("r14", 14),
+    ("r15", 15),
+    ("rip", 16),
+    ("fs_base", 58),
+    ("gs_base", 59),
+];
 
 /// AArch64's `struct user_pt_regs` is x0 to x30, sp, pc, pstate; DWARF's numbers are in that order, pstate has none
 /// (DWARF for the Arm 64-bit Architecture, "DWARF register names").
@@ -82,6 +106,28 @@ impl Machine {
         match self {
             Self::X86_64 => X86_64.len(),
             Self::Aarch64 => AARCH64 + 1,
+        }
+    }
+
+    /// What a debugger is asked for of each thread, by its names.
+    pub fn register_names(self) -> Vec<String> {
+        match self {
+            Self::X86_64 => {
+                X86_64_NAMES.iter().map(|(name, _)| *name).chain([SYSTEM_CALL]).map(str::to_owned).collect()
+            }
+            Self::Aarch64 => (0..31).map(|number| format!("x{number}")).chain(["sp".into(), "pc".into()]).collect(),
+        }
+    }
+
+    /// DWARF's number of the register that a debugger calls so.
+    fn number(self, name: &str) -> Option<u16> {
+        match self {
+            Self::X86_64 => X86_64_NAMES.iter().find(|(known, _)| *known == name).map(|(_, number)| *number),
+            Self::Aarch64 => match name {
+                "sp" => Some(31),
+                "pc" => Some(32),
+                _ => name.strip_prefix('x')?.parse().ok().filter(|number| *number < 31),
+            },
         }
     }
 
@@ -147,6 +193,21 @@ impl Registers {
         values.sort_unstable();
         let system_call = if machine == Machine::X86_64 { words.get(ORIG_RAX).copied() } else { None };
         let found = Self { machine, values, system_call };
+        found.get(machine.stack_pointer()).is_some().then_some(found)
+    }
+
+    /// Those that a debugger names, as gdb and lldb do: by their names in the machine's manual, `rip`, `fs_base`, `orig_rax`, `pc`.
+    /// `None` without the stack pointer. Other names are left out.
+    pub fn of_names<'n>(machine: Machine, named: impl IntoIterator<Item = (&'n str, u64)>) -> Option<Self> {
+        let mut found = Self { machine, values: Vec::new(), system_call: None };
+        for (name, value) in named {
+            match machine.number(name) {
+                Some(number) => found.values.push((number, value)),
+                None if name == SYSTEM_CALL => found.system_call = Some(value),
+                None => {}
+            }
+        }
+        found.values.sort_unstable();
         found.get(machine.stack_pointer()).is_some().then_some(found)
     }
 

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from typing import TYPE_CHECKING, List, Optional, Tuple, TypedDict
+from typing import TYPE_CHECKING, Dict, List, NamedTuple, Optional, Sequence, Tuple, TypedDict
 
 if TYPE_CHECKING:
     from .._native import CoreFile
+    from ..system.files import Reader
 
 
 class DebuggerError(Exception):
@@ -71,104 +72,19 @@ class TypeDict(TypedDict):
 
     size: int
     fields: dict[str, FieldDict]
+    #: That of the file that tells it, in hexadecimal digits; None where the debugger does not say.
+    build_id: Optional[str]
 
 
-class _Frame(TypedDict):
-    #: Without parameters; None where the debugger knows no function there.
-    function: Optional[str]
-    #: Source file as the compiler was given it (DW_AT_name), None without debug information.
-    file: Optional[str]
-    line: Optional[int]
+class ThreadRegisters(NamedTuple):
+    """A thread where it stands."""
 
-
-class FrameDict(_Frame, total=False):
-    """One frame of a stack."""
-
-    #: Whether it is code of the application: ``_native.is_application`` says it. Not there: not known.
-    application: bool
-    #: The file of its code; None where its code is in none that the debugger has. Not there: not known.
-    image: Optional[str]
-    #: Of the kernel's call of a signal's handler: the signal's number, 0 where it is not known.
-    signal: int
-
-
-class SystemCallDict(TypedDict):
-    """What a thread does in the kernel; see ``crates/model/src/call.rs``."""
-
-    #: As the kernel names it; None: it runs.
-    name: Optional[str]
-    #: Whether it waits there.
-    waits: bool
-    #: Whether a wait for a lock has a time limit.
-    timed: bool
-    #: Of a call on a file that is open: the file's number.
-    descriptor: Optional[int]
-
-
-class _Argument(TypedDict):
-    #: The parameter's name in the MPI standard.
-    name: str
-    #: As the source has it; None where that is not known.
-    expression: Optional[str]
-    #: An integer, a handle, or an address: 64 bits with a sign.
-    value: Optional[int]
-
-
-class ArgumentDict(_Argument, total=False):
-    """One argument of an MPI function; see ``crates/model/src/call.rs``."""
-
-    #: Elements of an array, or the handle at an address.
-    values: List[int]
-    #: The constant of MPI that it is.
-    meaning: str
-    #: Why the value, or some elements, are not known.
-    unknown: str
-    #: What tells the value where no expression does: ``call site``.
-    origin: str
-
-
-class _Stack(TypedDict):
-    #: The debugger's number of the thread; the main thread's is 1.
-    thread: int
-    #: Whether it was seen down to its outermost frame.
-    complete: bool
-    #: Innermost first.
-    frames: List[FrameDict]
-
-
-class StackDict(_Stack, total=False):
-    """The stack of one thread."""
-
-    #: What the application gave the outermost MPI function on it, in the order of its parameters.
-    arguments: List[ArgumentDict]
-    #: Why these are not known, where it is in MPI.
-    arguments_unknown: Optional[str]
-    #: Differs where the application has moved on since another look at the thread; None where it could not be taken.
-    fingerprint: Optional[str]
-    #: What ``add_call`` left of the calls in the source around it.
-    source_calls: str
-    #: Whether it is the thread that the process began with. Not there: not known.
-    main: bool
-    #: The kernel's number of the thread. Not there: not known.
+    #: The debugger's number of it.
+    number: int
+    #: The kernel's number of it.
     kernel_thread: int
-    #: What it does in the kernel; None where that is not known.
-    system_call: Optional[SystemCallDict]
-    #: Where its own memory begins; None where that is not known.
-    thread_pointer: Optional[int]
-
-
-class RegionDict(TypedDict):
-    """One mapping of the process's memory."""
-
-    start: int
-    #: First address after it.
-    end: int
-    readable: bool
-    writable: bool
-    #: Shared with other processes (MAP_SHARED).
-    shared: bool
-    #: The mapped file, ``[heap]``, ``[stack]``; empty for other anonymous memory.
-    name: str
+    #: Of those that were asked for, by their names.
+    registers: Dict[str, int]
 
 
 class DebuggedProcess(ABC):
@@ -180,6 +96,10 @@ class DebuggedProcess(ABC):
     debugger: str = ""
     #: The core file that has its memory, which the core then reads itself; None for a process.
     core: Optional[CoreFile] = None
+    #: Whether it is a process of this machine that the debugger itself traces, which the core then reads itself.
+    local: bool = False
+    #: For whom files are read that a core file names; None for whoever runs this.
+    reader: Optional[Reader] = None
     #: By when (time.monotonic) reading must be done, else it is interrupted; None: no limit.
     deadline: Optional[float] = None
 
@@ -220,23 +140,6 @@ class DebuggedProcess(ABC):
         Empty where the files are not on this machine.
         """
 
-    def other_files(self, path: str, bias: int) -> List[str]:
-        """Where else the file of an image may be had, which the target calls ``path`` and has at ``bias``: for one that
-        was deleted or replaced. The core compares them with memory before it believes one."""
-        return []
-
-    def library_at(self, address: int) -> Optional[str]:
-        """What the target calls the library that has an address, where that is known without the debugger."""
-        return None
-
-    def is_in_program(self, address: int) -> bool:
-        """Whether it is known without the debugger that the program's own file is mapped at an address."""
-        return False
-
-    def remarks(self) -> List[str]:
-        """What to know of the last :meth:`stacks`, in sentences."""
-        return []
-
     def forget(self) -> None:
         """The process has run, or may have loaded libraries."""
         return
@@ -249,10 +152,6 @@ class DebuggedProcess(ABC):
             MemoryFault: where any of them cannot be read.
             ProcessGone: where the process has ended.
         """
-
-    def stack_pointers(self) -> Optional[List[int]]:
-        """Where the stack of each thread ends now; None where that is not known of all."""
-        return None
 
     @abstractmethod
     def symbol(self, name: str) -> Optional[Tuple[int, Optional[int]]]:
@@ -279,26 +178,15 @@ class DebuggedProcess(ABC):
         Members of nested structures are flattened with dots; those of anonymous ones appear under their own name.
         """
 
-    def code_place(self, address: int) -> Optional[Tuple[Optional[str], Optional[str], Optional[int]]]:
-        """Function (the innermost that is inlined there), source file and line of code.
-
-        None where nothing is known of it.
-        """
-        return None
-
     @abstractmethod
     def environment(self, name: str) -> Optional[str]:
         """A variable of the process's initial environment, None where it is not set or not known."""
 
-    @abstractmethod
-    def stacks(self) -> List[StackDict]:
-        """The stack of each thread, by thread number. One that cannot be unwound is there as far as it goes."""
-
     @property
-    def stacks_complete(self) -> bool:
-        """Whether the last :meth:`stacks` has every thread."""
-        return False
-
-    def memory_regions(self) -> Optional[List[RegionDict]]:
-        """All mappings by address, None where they are not known. Needed for full recordings only."""
+    def machine(self) -> Optional[str]:
+        """As uname calls it, of one whose registers the core knows by their names; None of others."""
         return None
+
+    @abstractmethod
+    def threads(self, names: Sequence[str]) -> List[ThreadRegisters]:
+        """The threads that stand, with those of these registers that the debugger has."""

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
-import platform
-from typing import List, Optional, Tuple
+from typing import List, Optional, Sequence, Tuple
 
 from .. import _native
 from ..errors import UserError, as_user_error
 from ..system import files
 from ..system.paths import shown
-from . import system_calls
-from .base import DebuggedProcess, DebuggerError, MemoryFault, RegionDict, StackDict, TypeDict
-from .local import TracedProcess
-from .mapped_images import Files, Image, Mapping
+from .base import DebuggedProcess, MemoryFault, ThreadRegisters, TypeDict
 
 #: Where launchers tell a process the name of its host (PMIx: src/include/pmix_common.h; Open MPI's mpirun sets it).
 _HOST_VARIABLE = "PMIX_HOSTNAME"
@@ -39,31 +35,6 @@ def _opened(path: str) -> _native.CoreFile:
         raise as_user_error(error) from None
 
 
-class CoreFiles(Files):
-    """The files that the process of a core file had mapped."""
-
-    def __init__(self, core: _native.CoreFile) -> None:
-        super().__init__()
-        self._core = core
-
-    def mappings(self) -> List[Mapping]:
-        return [Mapping(start, end, code, offset, 0, name) for start, end, code, offset, name in self._core.mappings()]
-
-    def read(self, address: int, length: int) -> bytes:
-        try:
-            return self._core.read_held(address, length)
-        except (DebuggerError, OverflowError):
-            return b""
-
-    def program_headers(self) -> Optional[int]:
-        found = self._core.program_headers
-        return found[0] if found is not None else None
-
-    def differs(self, image: Image, path: str) -> bool:
-        # Nothing says so.
-        return False
-
-
 class CoreProcess(DebuggedProcess):
     """What a debugger has of a core file, but for memory that the file does not hold."""
 
@@ -80,11 +51,7 @@ class CoreProcess(DebuggedProcess):
         self.core = self._core
         self._debugged = debugged
         self.debugger = debugged.debugger
-        self._files = CoreFiles(self._core)
-        if isinstance(debugged, TracedProcess):
-            # Debuggers answer zeros for what is not in the file, and know no code that only its program has.
-            debugged.memory, debugged.files = self.read_memory, self._files
-            debugged.owner = self._core.owner
+        self.reader = files.reader_of_user(self._core.owner) if self._core.owner is not None else None
         self._executable = self._checked_executable()
 
     def _checked_executable(self) -> Optional[str]:
@@ -126,14 +93,6 @@ class CoreProcess(DebuggedProcess):
         # The core compares contents before it believes a file that merely has the right name.
         return ["/"]
 
-    def other_files(self, path: str, bias: int) -> List[str]:
-        # A path that is no UTF-8 comes back in words.
-        image = self._files.image_at_bias(bias)
-        return [image.name] if image is not None else []
-
-    def remarks(self) -> List[str]:
-        return self._debugged.remarks()
-
     def forget(self) -> None:
         self._debugged.forget()
 
@@ -161,20 +120,9 @@ class CoreProcess(DebuggedProcess):
         found = self._core.environment(os.fsencode(name))
         return found.decode("utf-8", "backslashreplace") if found is not None else None
 
-    def stacks(self) -> List[StackDict]:
-        stacks = self._debugged.stacks()
-        for stack in stacks:
-            if stack.get("system_call") is None and "kernel_thread" in stack:
-                registers = self._core.call_registers(stack["kernel_thread"])
-                stack["system_call"] = system_calls.of_registers(platform.machine(), registers.get)
-        if not self._core.holds_stacks:
-            # A debugger that reads zeros there takes them for the end of the stack.
-            return [{**stack, "complete": False} for stack in stacks]
-        return stacks
-
     @property
-    def stacks_complete(self) -> bool:
-        return self._debugged.stacks_complete
+    def machine(self) -> Optional[str]:
+        return self._debugged.machine
 
-    def memory_regions(self) -> Optional[List[RegionDict]]:
-        return self._core.regions()
+    def threads(self, names: Sequence[str]) -> List[ThreadRegisters]:
+        return self._debugged.threads(names)

@@ -21,12 +21,11 @@ class ProcessSession(DebuggedMpi):
 
     def __init__(self, process: DebuggedProcess, safe_path: List[str]) -> None:
         self._debugged = process
-        self._session = _native.Session(process)
         self._layouts: Optional[str] = None
-        self._safe_path: List[str] = []
-        self.set_safe_path(safe_path)
+        self._safe_path = safe_path
         self._plugin_path: List[str] = []
         self._identity: Optional[int] = None
+        self._open: Optional[_native.Session] = None
         self._snapshots: Dict[Request, _native.Snapshot] = {}
         self._refused: Optional[UserError] = None
 
@@ -42,43 +41,60 @@ class ProcessSession(DebuggedMpi):
             UserError: where it is running.
         """
 
+    @property
+    def _session(self) -> _native.Session:
+        if self._open is None:
+            self._open = self._opened(self._layouts)
+        return self._open
+
+    def _opened(self, layouts: Optional[str]) -> _native.Session:
+        session = _native.Session(self._debugged, layouts=layouts)
+        session.set_safe_path(self._safe_path)
+        session.set_plugin_path(self._plugin_path)
+        session.set_identity(self._identity)
+        return session
+
     def invalidate(self, *, images: bool = False) -> None:
         """The process ran, was written to, or loaded libraries."""
         self._snapshots.clear()
         self._refused = None
         self._debugged.forget()
-        self._session.invalidate(images=images)
+        if images:
+            # Other files may be mapped: nothing that was found out about it holds.
+            self._open = None
+        elif self._open is not None:
+            self._open.invalidate()
 
     def set_safe_path(self, directories: List[str]) -> None:
         """Directories that the user trusts."""
         if directories != self._safe_path:
             self._safe_path = directories
-            self._session.set_safe_path(directories)
+            if self._open is not None:
+                self._open.set_safe_path(directories)
 
     def set_layouts(self, path: Optional[str]) -> None:
         if path == self._layouts:
             return
         try:
-            session = _native.Session(self._debugged, layouts=path)
+            session = self._opened(path)
         except _native.NativeError as error:
             raise as_user_error(error) from None
         # What was found with other layouts is not kept.
         self.invalidate(images=True)
-        self._session, self._layouts = session, path
-        session.set_safe_path(self._safe_path)
-        session.set_plugin_path(self._plugin_path)
-        session.set_identity(self._identity)
+        self._open, self._layouts = session, path
 
     def set_identity(self, identity: Optional[int]) -> None:
         if identity != self._identity:
             self._identity = identity
-            self._session.set_identity(identity)
+            if self._open is not None:
+                self._open.set_identity(identity)
             self._snapshots.clear()
 
     def set_plugin_path(self, paths: List[str]) -> None:
         if paths != self._plugin_path:
             self._plugin_path = paths
-            self._session.set_plugin_path(paths)
+            if self._open is not None:
+                self._open.set_plugin_path(paths)
             self._snapshots.clear()
 
     def read(self, request: Request) -> _native.Snapshot:
@@ -102,7 +118,7 @@ class ProcessSession(DebuggedMpi):
         return self.reached(lambda: request.outline(self._session))
 
     def identity(self) -> Dict[str, Optional[int]]:
-        return self.reached(self._session.identity)
+        return self.reached(lambda: self._session.identity())
 
     def describe(
         self,
@@ -137,7 +153,7 @@ class ProcessSession(DebuggedMpi):
         return self.reached(lambda: request.handle_plugin_info(self._session))
 
     def info(self) -> Dict[str, Any]:
-        return self.reached(self._session.info)
+        return self.reached(lambda: self._session.info())
 
     def compare(self, request: Request) -> List[str]:
         return self.reached(lambda: request.compare(self._session))

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any, List, Optional, Tuple
+from typing import Any, List, Optional, Sequence, Tuple
 
 import gdb
 
-from ..debuggers.base import DebuggerError, MemoryFault, ProcessGone, StackDict, TypeDict
+from ..debuggers.base import DebuggerError, MemoryFault, ProcessGone, ThreadRegisters, TypeDict
 from ..debuggers.kept_files import plain_path
 from ..debuggers.local import TracedProcess
-from ..debuggers.mapped_images import Files, Mistaken
-from ..debuggers.running_files import RunningFiles
 from ..errors import UserError
 from ..system import processes
-from . import files as gdb_files
-from . import stacks as gdb_stacks
 from . import text as gdb_text
+from . import threads as gdb_threads
 from . import types as gdb_types
 from .text import text
 
@@ -39,8 +36,7 @@ class GdbProcess(TracedProcess):
     Reads and lookups mean gdb's selected inferior: the caller selects this one around them (``gdb_sessions``).
     """
 
-    def __init__(self, inferior: Any, compared: Optional[gdb_files.Compared] = None) -> None:
-        """``compared``: what was found when gdb attached, where the process has not run since."""
+    def __init__(self, inferior: Any) -> None:
         pid = int(inferior.pid) or None
         connection = getattr(inferior, "connection", None)
         kind = str(connection.type) if connection is not None else None
@@ -48,13 +44,9 @@ class GdbProcess(TracedProcess):
         self._inferior = inferior
         self.via = "core" if kind == "core" else "gdb"
         self.debugger = f"gdb {gdb.VERSION}"
-        self._stacks_complete = False
-        #: The last answer of ``find_mistaken``, behind what it depends on.
-        self._found: Optional[Tuple[Tuple[object, ...], List[Mistaken]]] = None
-        if compared is not None and self.files is not None:
-            self.files, self._mistaken = compared
 
-    def executable_of_debugger(self) -> Optional[str]:
+    @property
+    def executable(self) -> Optional[str]:
         name = text(lambda: self._inferior.progspace.filename)
         # gdb marks files that it reads through a remote target.
         return name.removeprefix("target:") or None
@@ -68,8 +60,6 @@ class GdbProcess(TracedProcess):
         return gdb_types.pointer_size()
 
     def read_memory(self, address: int, length: int) -> bytes | memoryview:
-        if self.memory is not None:
-            return self.memory(address, length)
         try:
             read: memoryview = self._inferior.read_memory(address, length)
         except gdb.MemoryError:
@@ -84,20 +74,13 @@ class GdbProcess(TracedProcess):
             raise DebuggerError(str(error)) from None
         return read
 
-    def stack_pointers(self) -> Optional[List[int]]:
-        return gdb_stacks.stack_pointers(self._inferior)
-
     def symbol(self, name: str) -> Optional[Tuple[int, Optional[int]]]:
         address = symbol_address(name)
         if address is None:
             return None
-        self.check_place(address)
         known = gdb.lookup_global_symbol(name)
         size = int(known.type.sizeof) if known is not None and known.is_variable and known.type is not None else None
         return address, size or None
-
-    def code_place(self, address: int) -> Optional[Tuple[Optional[str], Optional[str], Optional[int]]]:
-        return gdb_stacks.code_place(address)
 
     def images(self) -> Optional[List[Tuple[str, int]]]:
         # gdb's objfiles do not tell their load bias; the core walks the dynamic linker's list instead.
@@ -113,29 +96,17 @@ class GdbProcess(TracedProcess):
         return (headers, count) if headers and count else None
 
     def type_layout(self, name: str) -> Optional[TypeDict]:
-        if self.others:
-            # Which file tells of a type is not known.
-            return None
         try:
             return gdb_types.type_layout(name)
         except gdb.error as error:
             raise DebuggerError(f"gdb cannot describe the type {name}: {error}") from None
 
-    def stacks(self) -> List[StackDict]:
-        found, self._stacks_complete = gdb_stacks.stacks(self._inferior, self)
-        return found
-
     @property
-    def stacks_complete(self) -> bool:
-        return self._stacks_complete
+    def machine(self) -> Optional[str]:
+        return gdb_threads.machine(self._inferior)
 
-    def find_mistaken(self, files: Files) -> List[Mistaken]:
-        if not isinstance(files, RunningFiles):
-            return gdb_files.mistaken(files)
-        known = gdb_files.known(files)
-        if self._found is None or self._found[0] != known:
-            self._found = (known, gdb_files.mistaken(files))
-        return self._found[1]
+    def threads(self, names: Sequence[str]) -> List[ThreadRegisters]:
+        return gdb_threads.threads(self._inferior, names)
 
     def _alive(self) -> bool:
         if not self._inferior.is_valid() or int(self._inferior.pid or 0) != (self._pid or 0):

@@ -12,7 +12,6 @@ from ..debuggers.debugged import DebuggedMpi
 from ..debuggers.kept_files import command_path
 from ..errors import UserError
 from ..system.paths import shown
-from . import files as gdb_files
 from . import text as gdb_text
 from .sessions import GdbInferior
 
@@ -33,10 +32,10 @@ class _GdbOpener(child.Opener):
                 gdb_text.execute("add-inferior")
                 new = max({int(inferior.num) for inferior in gdb.inferiors()} - numbers)
                 gdb_text.execute(f"inferior {new}")
-            compared = gdb_files.attach(pid)
+            gdb_text.execute(f"attach {pid}")
         except gdb.error as error:
             raise UserError(f"gdb cannot attach to pid {pid}: {error}", kind="no_permission") from None
-        return GdbInferior(gdb.selected_inferior(), [], compared=compared)
+        return GdbInferior(gdb.selected_inferior(), [])
 
     def open_core(self, core: str, exe: str) -> DebuggedMpi:
         try:

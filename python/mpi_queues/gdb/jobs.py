@@ -14,9 +14,8 @@ from ..errors import UserError
 from ..system import attaching, processes
 from ..system.output import in_lines
 from . import events as gdb_events
-from . import files as gdb_files
-from . import stacks as gdb_stacks
 from . import text as gdb_text
+from . import threads as gdb_threads
 from .inferiors import having, is_core, state_of
 from .launch import Launch, Spawning, Watch
 from .quiet import Mute, change, quietly, shown, take_back_interrupt, take_interrupt, uninterrupted
@@ -95,7 +94,7 @@ class GdbJobs(JobControl):
             if inferior is None:
                 _refuse_non_stop()
                 attaching.check_readable(pid)
-                with quietly(), gdb_stacks.selection_kept(), Mute():
+                with quietly(), gdb_threads.selection_kept(), Mute():
                     inferior = self._attached(pid)
             self._names[int(inferior.num)] = (pid, name)
             self._together()
@@ -105,9 +104,9 @@ class GdbJobs(JobControl):
         started, stopped = processes.start_time(pid), processes.state(pid) == "T"
         inferior = self._idle()
         try:
-            gdb_stacks.select_inferior(inferior)
+            gdb_threads.select_inferior(inferior)
             try:
-                gdb_files.attach(pid)
+                gdb_text.execute(f"attach {pid}")
             finally:
                 take_back_interrupt(pid)
             if not inferior.pid:
@@ -154,8 +153,8 @@ class GdbJobs(JobControl):
         number = int(inferior.num)
         if number in self._lent:
             self._lent.discard(number)
-            with gdb_stacks.selection_kept(), contextlib.suppress(gdb.error):
-                gdb_stacks.select_inferior(inferior)
+            with gdb_threads.selection_kept(), contextlib.suppress(gdb.error):
+                gdb_threads.select_inferior(inferior)
                 gdb_text.execute("file")
                 gdb_text.execute("set args")
         if number not in self._made:
@@ -165,7 +164,7 @@ class GdbJobs(JobControl):
             if not others:
                 # gdb keeps one at least.
                 return
-            gdb_stacks.select_inferior(min(others, key=lambda other: (not other.pid, int(other.num))))
+            gdb_threads.select_inferior(min(others, key=lambda other: (not other.pid, int(other.num))))
         with contextlib.suppress(gdb.error):
             gdb_text.execute(f"remove-inferiors {number}")
             self._made.discard(number)
@@ -252,15 +251,15 @@ class GdbJobs(JobControl):
             # Also called while gdb decides about a stop, when nothing may be selected.
             yield inferior
             return
-        with gdb_stacks.selection_kept():
-            gdb_stacks.select_inferior(inferior)
+        with gdb_threads.selection_kept():
+            gdb_threads.select_inferior(inferior)
             yield inferior
 
     def launch(self, program: str, arguments: str, tell: Callable[[str], None]) -> Launched:
         _refuse_non_stop()
         selected = gdb.selected_inferior()
         own = not program and not selected.pid
-        with gdb_stacks.selection_kept():
+        with gdb_threads.selection_kept():
             # A clone has the environment and the directory that the user has set.
             inferior = selected if own else self._idle("clone-inferior")
             try:

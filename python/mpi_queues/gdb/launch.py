@@ -19,7 +19,7 @@ from ..errors import UserError, as_user_error
 from ..launchers.appearing import Appearing
 from ..system import processes
 from ..system.output import in_lines
-from . import stacks as gdb_stacks
+from . import threads as gdb_threads
 from .events import symbols_in_events
 from .quiet import FOLLOWING, Mute, quietly
 
@@ -137,7 +137,7 @@ class Launch:
         Raises:
             UserError: where that does not come about. The launcher is then told to end.
         """
-        gdb_stacks.select_inferior(self._inferior)
+        gdb_threads.select_inferior(self._inferior)
         with quietly(FOLLOWING), _breakpoints_off():
             name = self._prepare(program, arguments)
             handlers = (

@@ -10,9 +10,8 @@ from ..debuggers.base import DebuggedProcess
 from ..debuggers.core_process import CoreProcess
 from ..debuggers.sessions import ProcessSession
 from ..errors import UserError
-from . import stacks as gdb_stacks
+from . import threads as gdb_threads
 from .adapter import GdbProcess, core_path
-from .files import Compared
 from .settings import DIALECT
 
 _T = TypeVar("_T")
@@ -28,9 +27,8 @@ class GdbInferior(ProcessSession):
         inferior: Any,
         safe_path: List[str],
         name_of: NameOf = lambda *_: None,
-        compared: Optional[Compared] = None,
     ) -> None:
-        process: DebuggedProcess = GdbProcess(inferior, compared)
+        process: DebuggedProcess = GdbProcess(inferior)
         if process.via == "core":
             process = CoreProcess(core_path(), process)
         super().__init__(process, safe_path)
@@ -63,8 +61,8 @@ class GdbInferior(ProcessSession):
         if gdb.selected_inferior() == self._inferior:
             # Printers are called while gdb unwinds a stack: nothing may be selected then, and need not be.
             return act()
-        with gdb_stacks.selection_kept():
-            gdb_stacks.select_inferior(self._inferior)
+        with gdb_threads.selection_kept():
+            gdb_threads.select_inferior(self._inferior)
             return act()
 
 
@@ -124,8 +122,8 @@ class Sessions:
             if gdb.selected_inferior() == inferior:
                 known = GdbInferior(inferior, safe_path(), self._name_of)
             else:
-                with gdb_stacks.selection_kept():
-                    gdb_stacks.select_inferior(inferior)
+                with gdb_threads.selection_kept():
+                    gdb_threads.select_inferior(inferior)
                     known = GdbInferior(inferior, safe_path(), self._name_of)
             self._by_number[int(inferior.num)] = known
         return known

@@ -71,13 +71,20 @@ def type_layout(name: str) -> Optional[TypeDict]:
         return None
     for spelling in (name, f"struct {name}", f"union {name}"):
         try:
-            found = gdb.lookup_type(spelling).strip_typedefs()
+            named = gdb.lookup_type(spelling)
+            found = named.strip_typedefs()
         except gdb.error:
             continue
         # A declaration without members is all that an application sees of MPI's own structures.
         if found.code in (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION) and found.fields():
-            return {"size": int(found.sizeof), "fields": fields_of(found, _members)}
+            return {"size": int(found.sizeof), "fields": fields_of(found, _members), "build_id": _build_id(named)}
     return None
+
+
+def _build_id(type_: Any) -> Optional[str]:
+    """That of the file of a type; Type.objfile came with gdb 9."""
+    objfile = getattr(type_, "objfile", None)
+    return str(objfile.build_id).lower() if objfile is not None and objfile.build_id else None
 
 
 def _members(structure: Any) -> Iterator[Member]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import platform
 import signal
 from typing import List, Optional, Sequence, Set
 
@@ -56,15 +55,9 @@ def _by_signal(entry: RankEntry) -> Optional[str]:
 
 def _waits(pid: int) -> Optional[str]:
     """For whom the launcher waits that has to take its output."""
-    try:
-        with open(f"/proc/{pid}/syscall", encoding="ascii", errors="replace") as file:
-            text = file.read(1024)
-    except OSError:
+    name, descriptor = _native.waits_in(pid) or ("", None)
+    if name not in ("write", "writev"):
         return None
-    call = _native.system_call_of_proc(platform.machine(), text, None)
-    if call is None or not call["waits"] or call["name"] not in ("write", "writev"):
-        return None
-    descriptor = call["descriptor"]
     output = _FILES.get(descriptor or 0, f"file {descriptor}")
     return f"it is blocked writing to {output}, which nobody reads"
 

@@ -5,19 +5,17 @@ from __future__ import annotations
 import contextlib
 import os
 import re
-from typing import Any, List, Optional, Tuple
+from typing import Any, List, Optional, Sequence, Tuple
 
 import lldb
 
 from ..debuggers import base
-from ..debuggers.base import DebuggerError, MemoryFault, ProcessGone, StackDict, TypeDict
+from ..debuggers.base import DebuggerError, MemoryFault, ProcessGone, ThreadRegisters, TypeDict
 from ..debuggers.kept_files import plain_path
 from ..debuggers.local import TracedProcess
-from ..debuggers.mapped_images import Files, Mistaken
 from ..errors import UserError
 from ..system import processes
-from . import files as lldb_files
-from . import stacks as lldb_stacks
+from . import threads as lldb_threads
 from . import types as lldb_types
 
 _SYMBOL = re.compile(r"[A-Za-z_.$][A-Za-z0-9_.$@]*\Z")
@@ -34,8 +32,6 @@ class LldbProcess(TracedProcess):
     """A stopped process of lldb, local, behind a server, or a core file."""
 
     def __init__(self, process: Any) -> None:
-        # Closed by __del__, also where what follows fails.
-        self._memory: Optional[int] = None
         pid = int(process.GetProcessID()) or None
         plugin = str(process.GetPluginName() or "")
         core = plugin.endswith("-core") or plugin == "minidump"
@@ -44,23 +40,13 @@ class LldbProcess(TracedProcess):
         self._target = process.GetTarget()
         self.via = "core" if core else "lldb"
         self.debugger = f"lldb {version()}"
-        self._stacks = lldb_stacks.Stacks(process)
-        self._stacks_complete = False
 
-    def __del__(self) -> None:
-        self._close()
+    def out_of_time(self) -> bool:
+        # Ctrl-C is no signal that Python sees here.
+        return base.wants_interrupt() or super().out_of_time()
 
-    def forget(self) -> None:
-        """Closes the process's memory: another program may run in it by the next stop (exec)."""
-        super().forget()
-        self._close()
-
-    def _close(self) -> None:
-        opened, self._memory = self._memory, None
-        if opened is not None:
-            os.close(opened)
-
-    def executable_of_debugger(self) -> Optional[str]:
+    @property
+    def executable(self) -> Optional[str]:
         # How the target names the file; lldb's own copy of a remote one lies elsewhere.
         module = self._main_module()
         name = module.GetPlatformFileSpec().fullpath or module.GetFileSpec().fullpath if module is not None else None
@@ -75,14 +61,8 @@ class LldbProcess(TracedProcess):
         return int(self._process.GetAddressByteSize())
 
     def read_memory(self, address: int, length: int) -> bytes | memoryview:
-        if self.memory is not None:
-            return self.memory(address, length)
-        if base.wants_interrupt() or self.out_of_time():
+        if self.out_of_time():
             raise KeyboardInterrupt
-        if self._local:
-            read = self._pread(address, length)
-            if read is not None:
-                return read
         error = lldb.SBError()
         try:
             content = self._process.ReadMemory(address, length, error)
@@ -94,13 +74,6 @@ class LldbProcess(TracedProcess):
         if not self._alive():
             raise ProcessGone("the process ended while it was read")
         raise MemoryFault(address, length)
-
-    def stack_pointers(self) -> Optional[List[int]]:
-        found = [int(thread.GetFrameAtIndex(0).GetSP()) for thread in self._process]
-        return None if lldb.LLDB_INVALID_ADDRESS in found else found
-
-    def code_place(self, address: int) -> Optional[Tuple[Optional[str], Optional[str], Optional[int]]]:
-        return lldb_stacks.code_place(self._target, address)
 
     def symbol(self, name: str) -> Optional[Tuple[int, Optional[int]]]:
         if not _SYMBOL.match(name):
@@ -115,7 +88,6 @@ class LldbProcess(TracedProcess):
             if address == lldb.LLDB_INVALID_ADDRESS:
                 continue
             # Sizes that a symbol table does not state are lldb's guesses, and it does not tell which are.
-            self.check_place(int(address))
             if symbol.IsExternal():
                 return int(address), None
             local = local or int(address)
@@ -128,33 +100,14 @@ class LldbProcess(TracedProcess):
         return None
 
     def type_layout(self, name: str) -> Optional[TypeDict]:
-        # Where one file is not the one that runs, which file tells of a type is not known.
-        return None if self.others else lldb_types.type_layout(self._target, name)
-
-    def find_mistaken(self, files: Files) -> List[Mistaken]:
-        return lldb_files.mistaken(self._target, files)
-
-    def stacks(self) -> List[StackDict]:
-        found, self._stacks_complete = self._stacks.read(self)
-        return found
+        return lldb_types.type_layout(self._target, name)
 
     @property
-    def stacks_complete(self) -> bool:
-        return self._stacks_complete
+    def machine(self) -> Optional[str]:
+        return lldb_threads.machine(self._target)
 
-    def _pread(self, address: int, length: int) -> Optional[bytes]:
-        """Memory of a local process from /proc, None where that does not give all of it.
-
-        lldb's own way is a packet to its server and back for each page, which takes ten times as long. Instructions
-        that lldb has replaced by breakpoints are seen as they are; nothing that we read is code.
-        """
-        try:
-            if self._memory is None:
-                self._memory = os.open(f"/proc/{self._pid}/mem", os.O_RDONLY | os.O_CLOEXEC)
-            read = os.pread(self._memory, length, address)
-        except (OSError, OverflowError):
-            return None
-        return read if len(read) == length else None
+    def threads(self, names: Sequence[str]) -> List[ThreadRegisters]:
+        return lldb_threads.threads(self._process, names)
 
     def _main_module(self) -> Any:
         executable = self._target.GetExecutable()

@@ -11,9 +11,9 @@ from ..debuggers.debugged import DebuggedMpi
 from ..debuggers.kept_files import command_path
 from ..errors import UserError
 from ..system.paths import shown
-from . import files as lldb_files
 from .adapter import said
 from .sessions import LldbTarget
+from .targets import attached
 
 
 def serve(debugger: Any) -> None:
@@ -29,7 +29,7 @@ class _LldbOpener(child.Opener):
         self._attached: Dict[int, Any] = {}
 
     def attach(self, pid: int) -> DebuggedMpi:
-        target, process, error = lldb_files.attach(self._debugger, pid)
+        target, process, error = attached(self._debugger, pid)
         if error.Fail() or not process.IsValid():
             raise UserError(f"lldb cannot attach to pid {pid}: {said(error)}", kind="no_permission")
         self._attached[pid] = process

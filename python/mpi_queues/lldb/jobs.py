@@ -13,10 +13,9 @@ from ..debuggers import base
 from ..debuggers.base import DebuggerError
 from ..errors import UserError
 from ..system import attaching, processes
-from . import files as lldb_files
 from .adapter import ALIVE, STOPPED, LldbProcess, said
 from .launch import Launch, breakpoint_at
-from .targets import has_process, key_of, place_of, until_running
+from .targets import attached, has_process, key_of, place_of, until_running
 from .watching import Watching
 
 #: What lldb says of a process that it lets run, which would make equal outputs of ranks differ.
@@ -108,7 +107,7 @@ class LldbJobs(JobControl):
 
     def _attached(self, pid: int) -> Any:
         # Attaching with lldb's own listener waits for the stop, and what comes later goes to whoever takes its events.
-        target, process, error = lldb_files.attach(self._debugger, pid)
+        target, process, error = attached(self._debugger, pid)
         if error.Success() and process.IsValid() and process.GetState() in STOPPED:
             return target
         if process.IsValid() and process.GetState() in ALIVE:

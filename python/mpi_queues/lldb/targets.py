@@ -7,6 +7,7 @@ from typing import Any, Tuple
 
 import lldb
 
+from . import settings
 from .adapter import ALIVE, STOPPED
 
 
@@ -40,3 +41,11 @@ def place_of(target: Any) -> Any:
 def key_of(process: Any) -> Tuple[int, int]:
     """lldb's number of a process, and its id, which may come again."""
     return int(process.GetUniqueID()), int(process.GetProcessID())
+
+
+def attached(debugger: Any, pid: int) -> Tuple[Any, Any, Any]:
+    """Attaches to a process: the target, the process and the error."""
+    target, error = debugger.CreateTarget(""), lldb.SBError()
+    with settings.patient(debugger):
+        process = target.AttachToProcessWithID(lldb.SBListener(), pid, error)
+    return target, process, error

@@ -21,8 +21,14 @@ def type_layout(target: Any, name: str) -> Optional[TypeDict]:
         real = found.GetCanonicalType()
         # A declaration without members is all that an application sees of MPI's own structures.
         if real.GetTypeClass() in _NESTED and real.IsTypeComplete() and real.GetNumberOfFields():
-            return {"size": int(real.GetByteSize()), "fields": fields_of(real, _members)}
+            return {"size": int(real.GetByteSize()), "fields": fields_of(real, _members), "build_id": _build_id(found)}
     return None
+
+
+def _build_id(found: Any) -> Optional[str]:
+    """That of the file of a type; None without one: of such files lldb makes one up, of four bytes."""
+    digits = str(found.GetModule().GetUUIDString() or "").replace("-", "").lower()
+    return digits if len(digits) > 8 else None
 
 
 def _members(structure: Any) -> Iterator[Member]:

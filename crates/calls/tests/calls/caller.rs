@@ -1,10 +1,12 @@
 //! What one call was given, of a frame at a line of a source and of frames that a real compiler describes.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use calls::{CallArguments, Caller, Frame, Frames, KeptFiles, Unknown, call_arguments, call_site};
 use functions::constants::Family;
+use model::Argument;
 use object::read::{Object, ObjectSection};
 use target::TargetAbi;
 use target::files::Reader;
@@ -19,6 +21,13 @@ struct MadeUpCaller {
     frames: Vec<Frame>,
     /// `.text` of the program, which is loaded at [`LOADED`].
     code: Vec<u8>,
+    /// An address, and the memory there.
+    memory: (u64, Vec<u8>),
+    /// What each look takes of the processor.
+    looks: Duration,
+    /// What it takes by the clock before the first one.
+    pause: Duration,
+    spent: Cell<Duration>,
 }
 
 impl Caller for MadeUpCaller {
@@ -36,6 +45,7 @@ impl Caller for MadeUpCaller {
         Ok(None)
     }
     fn family(&self) -> Result<Option<Family>, Unknown> {
+        std::thread::sleep(self.pause);
         Ok(Some(Family::Mpich))
     }
     fn symbol(&self, _: &str) -> Result<Option<i128>, Unknown> {
@@ -50,8 +60,9 @@ impl Caller for MadeUpCaller {
     fn abi(&self) -> Result<TargetAbi, Unknown> {
         Ok(TargetAbi::LITTLE_64)
     }
-    fn read(&self, _: u64, _: usize) -> Result<Vec<u8>, Unknown> {
-        Err(Unknown::new("no memory"))
+    fn read(&self, address: u64, length: usize) -> Result<Vec<u8>, Unknown> {
+        let found = Some(&self.memory.1).filter(|bytes| self.memory.0 == address && bytes.len() == length);
+        found.cloned().ok_or_else(|| Unknown::new("no memory"))
     }
     fn read_code(&self, address: u64, length: usize) -> Result<Vec<u8>, Unknown> {
         let begin = usize::try_from(address.wrapping_sub(LOADED)).map_err(|_| Unknown::new("no code"))?;
@@ -59,15 +70,95 @@ impl Caller for MadeUpCaller {
         code.map(<[u8]>::to_vec).ok_or_else(|| Unknown::new("no code"))
     }
     fn processor_time(&self) -> Result<Duration, Unknown> {
-        Ok(Duration::ZERO)
+        self.spent.set(self.spent.get() + self.looks);
+        Ok(self.spent.get())
+    }
+}
+
+impl MadeUpCaller {
+    /// One that stands in the first line of a source.
+    fn at(name: &str, text: &str) -> Self {
+        let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        std::fs::write(&source, text).unwrap();
+        Self { source: Some(source), ..Self::default() }
+    }
+
+    /// The arguments, each with its value, what it is or holds, and why it is not known; else why none is.
+    fn told(&self, function: &str) -> Vec<String> {
+        let found = call_arguments(function, self, &KeptFiles::new());
+        let words = |one: &Argument| {
+            let value = one.value.map(|value| value.to_string());
+            let values = one.values.as_ref().map(|values| format!("{values:?}"));
+            let meaning = one.meaning.as_ref().map(ToString::to_string);
+            let unknown = one.unknown.as_ref().map(ToString::to_string);
+            let known: Vec<String> = [value, values, meaning, unknown].into_iter().flatten().collect();
+            format!("{}: {}", one.name, known.join(" "))
+        };
+        found.arguments.iter().map(words).chain(found.unknown).collect()
+    }
+}
+
+#[test]
+fn a_call_of_c() {
+    let text = "void f(void) { MPI_Send(v, a + 1, MPI_INT, MPI_PROC_NULL, TAG, MPI_COMM_WORLD); }\n\
+        #define TAG (BASE + 1)\n#define BASE 7\n";
+    let told = MadeUpCaller::at("call.c", text).told("MPI_Send");
+    let datatype = "datatype: MPI_INT";
+    let [dest, comm] = ["dest: -1 MPI_PROC_NULL", "comm: 1140850688 MPI_COMM_WORLD"];
+    assert_eq!(told, ["buf: 8192", "count: 6", datatype, dest, "tag: 8", comm]);
+    // Numbers of any size are told by 64 bits.
+    let told = MadeUpCaller::at("large.c", "MPI_Send(gone, (1 << 62) * 4 + 1, nix, 3 +, -1, 1);").told("MPI_Send");
+    let [buffer, datatype, dest] =
+        ["buf: optimised away", "datatype: no variable nix", "dest: something is missing at its end"];
+    assert_eq!(told, [buffer, "count: 1", datatype, dest, "tag: -1 MPI_ANY_TAG", "comm: 1"]);
+}
+
+#[test]
+fn a_call_of_fortran() {
+    let text = "call MPI_Recv(a, a + 1, tag=-1, datatype=req, source=MPI_ANY_SOURCE, comm=b, status=b)\n";
+    let told = MadeUpCaller::at("call.f90", text).told("MPI_Recv");
+    let [source, tag] = ["source: -2 MPI_ANY_SOURCE", "tag: -1 MPI_ANY_TAG"];
+    assert_eq!(told, ["buf: 4096", "count: 6", "datatype: 77", source, tag, "comm: 3", "status: 4096"]);
+}
+
+#[test]
+fn a_handle_in_memory() {
+    let mut caller = MadeUpCaller::at("handle.c", "MPI_Wait(p, nix);");
+    assert_eq!(caller.told("MPI_Wait"), ["request: 20480 no memory", "status: no variable nix"]);
+    caller.memory = (0x5000, b"\x07\0\0\xff".to_vec());
+    assert_eq!(caller.told("MPI_Wait"), ["request: 20480 [-16777209]", "status: no variable nix"]);
+}
+
+#[test]
+fn why_nothing_is_known_of_a_call() {
+    let caller = MadeUpCaller::at("none.c", "MPI_Barrier(comm, 1);");
+    let reason = "the call of MPI_Barrier has 2 arguments in the source, not 1, and the debug information does not \
+        describe the call (with -O1 and higher it does)";
+    assert_eq!(caller.told("MPI_Barrier"), [reason]);
+    for (function, reason) in [
+        ("MPI_Nothing", "the parameters of MPI_Nothing are not known here, and "),
+        ("MPI_Send", "the application has no debug information there, and "),
+    ] {
+        let told = MadeUpCaller::default().told(function);
+        assert!(told.len() == 1 && told[0].starts_with(reason), "{told:?}");
+    }
+}
+
+#[test]
+fn finding_it_out_takes_no_longer_than_ranks_can_wait() {
+    let caller = || MadeUpCaller::at("slow.c", "MPI_Send(b, 1, nix, 3, 4, c);");
+    let (busy, waiting) = (Duration::from_millis(150), Duration::from_millis(2100));
+    let [busy, waiting] = [MadeUpCaller { looks: busy, ..caller() }, MadeUpCaller { pause: waiting, ..caller() }]
+        .map(|one| one.told("MPI_Send"));
+    for (told, late) in [(busy, 5), (waiting, 6)] {
+        let found = told.iter().filter(|one| one.ends_with(": finding it out would take too long")).count();
+        assert_eq!((found, told.len()), (late, 6), "{told:?}");
     }
 }
 
 #[test]
 fn what_is_written_as_a_number_is_fixed_but_no_address_is() {
-    let source = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fixed.c");
-    std::fs::write(&source, "void f(void) { MPI_Send(0, 3, MPI_INT, b, 7, MPI_COMM_WORLD); }\n").unwrap();
-    let caller = MadeUpCaller { source: Some(source), ..MadeUpCaller::default() };
+    let caller = MadeUpCaller::at("fixed.c", "void f(void) { MPI_Send(0, 3, MPI_INT, b, 7, MPI_COMM_WORLD); }\n");
     let found = call_arguments("MPI_Send", &caller, &KeptFiles::new());
     let fixed: Vec<_> = found.arguments.iter().map(|one| (&*one.name, one.value, one.fixed)).collect();
     let [buffer, count, _, dest, tag, _] = fixed.as_slice() else { unreachable!("{found:?}") };
@@ -111,7 +202,7 @@ fn sent(path: &Path, program: &Program, function: &str) -> CallArguments {
     let file = object::File::parse(bytes.as_slice()).unwrap();
     let code = file.section_by_name(".text").unwrap().data().unwrap().to_vec();
     let frames = vec![frame(after(function, "MPI_Send")), frame(after("main", function))];
-    call_arguments("MPI_Send", &MadeUpCaller { source: None, frames, code }, &KeptFiles::new())
+    call_arguments("MPI_Send", &MadeUpCaller { frames, code, ..MadeUpCaller::default() }, &KeptFiles::new())
 }
 
 #[test]

@@ -1,8 +1,10 @@
 //! What strangers wrote takes linear time, whatever stands there, and no more stack than there is.
 
+use std::path::Path;
 use std::time::Duration;
 
-use made_up::share::every;
+use made_up::rng::Rng;
+use made_up::share::{every, rounds};
 
 use super::source_calls::around;
 use super::texts;
@@ -12,7 +14,7 @@ const SHORT: usize = 40_000;
 const UNSUSPICIOUS: Duration = Duration::from_millis(50);
 
 /// What is repeated: pieces of sources.
-const PIECES: [&str; 96] = [
+const PIECES: [&str; 97] = [
     "a",
     " ",
     "0",
@@ -88,6 +90,7 @@ const PIECES: [&str; 96] = [
     "#endif\n",
     "#ifndef A\n#define A\n",
     "#undef A\n",
+    "#include \"a.h\"\n",
     "(const unsigned long",
     "if (a) ",
     "else ",
@@ -159,6 +162,24 @@ fn a_long_source_takes_a_moment() {
         let text = format!("{0}\nMPI_Send(a, A, b, 1, 2, c);\n{0}", piece.repeat((1 << 18) / piece.len()));
         let slow = (0..3).all(|_| time(&text) > Duration::from_secs(3));
         assert!(!slow, "{piece:?}");
+    }
+}
+
+#[test]
+#[ignore = "takes long"]
+fn a_mix_of_pieces_takes_a_moment() {
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join("source_calls");
+    std::fs::create_dir_all(&directory).unwrap();
+    for seed in 0..rounds(6, 300) {
+        let mut rng = Rng::new(seed);
+        let mixed: String = (0..=rng.index(5)).map(|_| PIECES[rng.index(PIECES.len())]).collect();
+        let many = mixed.repeat((1 << 20) / mixed.len());
+        // It may include this.
+        std::fs::write(directory.join("a.h"), &many[..1 << 16]).unwrap();
+        let text = format!("{many}\nMPI_Send(a, A, b, 1, 2, c); // @\n{many}");
+        let started = on_processor();
+        around(["a.c", "a.cc", "a.f90", "a.f"][rng.index(4)], &text, "PMPI_Send");
+        assert!(on_processor() - started < Duration::from_secs(5), "{seed}: {mixed:?}");
     }
 }
 

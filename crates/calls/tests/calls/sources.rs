@@ -1,12 +1,16 @@
 //! Calls of MPI functions in sources: found by the line that a debugger tells, with their arguments.
 
-use std::os::unix::fs::MetadataExt;
+use std::ffi::OsStr;
+use std::fs::Permissions;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use calls::source::{Macros, Source, Sources, constant_in, constant_in_fortran, find};
 use calls::{Unknown, parameters};
 use functions::constants::Family;
+use target::files::Reader;
 
 const C: &str = r##"#include "tags.h"
 #define PEER 3
@@ -166,13 +170,50 @@ fn a_source_that_is_newer_or_not_there_is_not_read() {
     let missing = base.join("b.c");
     let reason = format!("the source file {} is not on this machine (`cp -p` it there)", missing.display());
     assert_eq!(said(kept.read(&missing, Some(1.0), None)), reason);
-    let reason = "the source file /dev/null cannot be read: it is a device, not a regular file";
-    assert_eq!(said(kept.read(Path::new("/dev/null"), Some(1.0), None)), reason);
+    let odd = Path::new(OsStr::from_bytes(b"/nowhere/\xff.c"));
+    let reason = "the source file /nowhere/\\xff.c is not on this machine (`cp -p` it there)";
+    assert_eq!(said(kept.read(odd, Some(1.0), None)), reason);
     // A sparse file of any size costs nothing.
     let sparse = base.join("sparse.c");
     std::fs::File::create(&sparse).unwrap().set_len(1 << 40).unwrap();
     let reason = "the source file sparse.c has 1,099,511,627,776 bytes";
     assert_eq!(said(kept.read(&sparse, Some(1.0), None)), reason);
+}
+
+#[test]
+fn what_is_no_regular_file_is_no_source() {
+    let fifo = sources("irregular").join("fifo.c");
+    let _ = std::fs::remove_file(&fifo);
+    assert!(std::process::Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    let kernel = "a file that the kernel makes up";
+    for (path, kind) in [
+        (fifo.as_path(), "a FIFO"),
+        (Path::new("/dev/null"), "a device"),
+        (Path::new("/dev/zero"), "a device"),
+        (Path::new("/proc/kmsg"), kernel),
+        (Path::new("/proc/self/mem"), kernel),
+    ] {
+        let reason = format!("the source file {} cannot be read: it is {kind}, not a regular file", path.display());
+        assert_eq!(said(Sources::new().read(path, Some(f64::MAX), None)), reason);
+    }
+}
+
+#[test]
+fn a_source_is_read_for_a_user_who_may_read_it() {
+    let path = std::env::temp_dir().join(format!("mpi-queues-source-{}.c", std::process::id()));
+    let (kept, nobody) = (Sources::new(), Reader { uid: 65534, gid: 65534, groups: Vec::new() });
+    std::fs::write(&path, C).unwrap();
+    // What was read for one is not told another; who is not root reads with his own rights.
+    let is_root = std::fs::metadata("/proc/self").unwrap().uid() == 0;
+    let forbidden = |mode: u32| is_root && mode == 0o600;
+    for mode in [0o600, 0o644] {
+        std::fs::set_permissions(&path, Permissions::from_mode(mode)).unwrap();
+        assert!(kept.read(&path, Some(f64::MAX), None).is_ok());
+        let why = said(kept.read(&path, Some(f64::MAX), Some(&nobody)));
+        assert_eq!(why.ends_with("the user 65534 of the process may not read it"), forbidden(mode), "{why}");
+        assert_eq!(why.is_empty(), !forbidden(mode), "{why}");
+    }
+    std::fs::remove_file(&path).unwrap();
 }
 
 #[test]

@@ -4,7 +4,6 @@ use std::cell::RefCell;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use calls::system_calls::{CallRegisters, of_registers};
 use calls::{Caller, Frames, KeptFiles, NamedFrame, Thread, ThreadCall, Unknown, thread_call};
 use functions::constants::Family;
 use target::files::Reader;
@@ -184,16 +183,4 @@ fn a_library_of_the_system_calls_mpi_too() {
     // What an MPI calls within itself is no call of the application, nor what leads to no MPI.
     assert_eq!(thread.call_by_library(true, true).hidden, None);
     assert_eq!(thread.call_by_library(false, false).hidden, None);
-}
-
-#[test]
-fn registers_tell_the_system_call_of_a_thread() {
-    let standing = |number: i64, result: i64| {
-        let found = of_registers(&CallRegisters { number: number as u64, result: result as u64, arguments: [3, 0, 0] });
-        (found.name, found.waits)
-    };
-    // read of x86-64, interrupted while it waited, and on its way back; a negative number: no call.
-    assert_eq!(standing(0, -512), (Some("read".to_owned()), true));
-    assert_eq!(standing(0, 17), (Some("read".to_owned()), false));
-    assert_eq!(standing(-1, 0), (None, false));
 }

@@ -5,24 +5,20 @@ use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 
-use calls::system_calls;
 use model::{Awaited, AwaitedKind, Frame, Owner, SystemCall};
 use target::address::TargetAddr;
 use target::processes::place;
-use target::registers::{Machine, Registers};
 use target::{PageCache, Target as _};
 
-use crate::live::Live;
 use crate::peers;
 use crate::process::{Process, Thread};
-use crate::stacks::cxx::FS_BASE;
 
 mod file_lock;
 mod futex;
 mod python;
 mod team;
 
-pub use team::add_teams;
+pub(crate) use team::add_teams;
 
 /// The system call that waits for the locks of the C library.
 const FUTEX: &str = "futex";
@@ -59,41 +55,6 @@ pub(crate) fn awaited<P: Process>(
         FUTEX if !call.timed => futex::awaited(memory, thread, arguments[0], frames),
         _ => None,
     }
-}
-
-/// A thread that a debugger has stopped.
-#[derive(Debug, Clone, Copy)]
-pub struct Halted<'a> {
-    /// The kernel's number of it.
-    pub id: u32,
-    /// Where its own memory begins (`fs_base` of x86-64), where that is known.
-    pub thread_pointer: Option<u64>,
-    /// What it does in the kernel.
-    pub call: Option<&'a SystemCall>,
-    /// Its frames, innermost first.
-    pub frames: &'a [Frame],
-}
-
-/// What each of all threads of a process of this machine waits for, while a debugger holds it. Owners that are threads of it are
-/// told by their places among these, from 1 on.
-pub fn awaited_by(pid: u32, halted: &[Halted<'_>]) -> Vec<Option<Awaited>> {
-    let waits = |one: &Halted<'_>| one.call.is_some_and(|call| call.waits || call.name.as_deref() == Some(FUTEX));
-    let Some(machine) = Machine::ours().filter(|_| halted.iter().any(waits)) else { return vec![None; halted.len()] };
-    let stands = |one: &Halted<'_>| {
-        let registers = Registers::of_place(machine, 0, 0);
-        let registers = one.thread_pointer.map_or(registers.clone(), |pointer| registers.with(FS_BASE, pointer));
-        Thread { id: one.id, registers, blocked: None }
-    };
-    let threads: Vec<Thread> = halted.iter().map(stands).collect();
-    // The debugger ends what takes long; this reads a few words of each thread.
-    let Ok(process) = Live::new(pid, &threads, Box::new(|| None)) else { return vec![None; halted.len()] };
-    let memory = PageCache::new(process);
-    let of = |(one, thread): (&Halted<'_>, &Thread)| {
-        let call = one.call.filter(|_| waits(one))?;
-        let text = fs::read_to_string(place(pid).join(format!("task/{}/syscall", one.id))).ok()?;
-        awaited(&memory, thread, call, system_calls::arguments(&text)?, one.frames)
-    };
-    halted.iter().zip(&threads).map(of).collect()
 }
 
 /// What a thread waits for that opens the file of this path with these flags.

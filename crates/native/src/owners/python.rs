@@ -5,7 +5,7 @@ use target::address::TargetAddr;
 use target::{PageCache, Target as _};
 
 use super::held_by;
-use crate::process::{Process, Thread};
+use crate::process::{Process, Thread, numbered};
 use crate::stacks::cxx::FS_BASE;
 
 /// Where a thread waits within a condition variable (`__g_signals`), by glibc's release: 2.25 to 2.40, and since 2.41
@@ -48,11 +48,11 @@ pub(super) fn gil<P: Process>(memory: &PageCache<P>, word: u64) -> Option<Awaite
         }
         // What pthread_self tells of a thread is where its own memory begins.
         let words: Vec<u64> = state.chunks_exact(8).map(|word| memory.abi().uint(word)).collect();
-        let is_its = |thread: &&Thread| {
+        let is_its = |thread: &Thread| {
             let own = thread.registers.get(FS_BASE).filter(|own| *own != 0);
             own.is_some_and(|own| words.contains(&own))
         };
-        let mut holders = (1..).zip(threads.iter()).filter(|(_, thread)| is_its(thread));
+        let mut holders = numbered(&threads).filter(|(_, thread)| is_its(thread));
         if let (Some((number, _)), None) = (holders.next(), holders.next()) {
             return Some(held_by(memory, AwaitedKind::Gil, Some(number), false));
         }
@@ -89,7 +89,7 @@ pub(super) fn rlock<P: Process>(memory: &PageCache<P>, thread: &Thread, semaphor
         let [_, _, lock, owner, count] = std::array::from_fn(|at| memory.abi().uint(&bytes[at * 8..at * 8 + 8]));
         let is_locked = lock == semaphore && owner != 0 && (1..1 << 32).contains(&count);
         let has = |thread: &Thread| is_locked && thread.registers.get(FS_BASE) == Some(owner);
-        let (number, _) = (1..).zip(threads.iter()).find(|(_, thread)| has(thread))?;
+        let (number, _) = numbered(&threads).find(|(_, thread)| has(thread))?;
         Some(held_by(memory, AwaitedKind::Rlock, Some(number), false))
     })
 }

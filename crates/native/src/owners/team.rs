@@ -63,7 +63,7 @@ impl<'a> Stands<'a> {
 }
 
 /// Tells of those that wait at a barrier of OpenMP in the kernel which threads they wait for, where one team alone can be meant.
-pub fn add_teams(stacks: &mut [Stack], pid: Option<i64>) {
+pub(crate) fn add_teams(stacks: &mut [Stack], pid: Option<i64>) {
     let stand: Vec<Option<Stands<'_>>> = stacks.iter().map(|stack| Stands::of(&stack.frames)).collect();
     let began = |stack: &&Stack| stack.frames.iter().filter_map(|frame| frame.function.as_deref()).any(begins);
     // Two teams may run the same region.

@@ -24,14 +24,13 @@ use target::{PageCache, Target};
 
 use crate::images::Images;
 use crate::owners;
-use crate::process::{Process, Thread};
+use crate::process::{Process, Thread, numbered};
 use fingerprint::Fingerprints;
 pub(crate) use fingerprint::note_messages;
 pub use message_memory::{Messages, message_places};
 pub(crate) use message_memory::{Piece as MessagePiece, Shared as SharedMemory, message_memory};
 use thread::NativeThread;
 use walked::Walked;
-pub use walked::handled_signal;
 
 /// A stack deeper than this is not walked to its end; MPI's own part of a stack is a few dozen frames.
 const MAX_FRAMES: usize = 256;
@@ -122,7 +121,7 @@ pub fn stacks<P: Process + 'static>(
     });
     let threads = process.threads();
     let mut found = Stacks { all: !threads.is_empty() && threads.len() <= MAX_THREADS, ..Stacks::default() };
-    for (number, thread) in (1..).zip(threads.iter().take(MAX_THREADS)) {
+    for (number, thread) in numbered(&threads).take(MAX_THREADS) {
         found.stacks.push(stack(&shared, number, thread, kept, &mut found.remarks));
     }
     owners::add_teams(&mut found.stacks, process.here().map(i64::from));

@@ -1,6 +1,5 @@
 //! The frames of one thread: those of its stack, and for each the functions that are inlined there.
 
-use std::fs;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -131,20 +130,6 @@ fn blocked_before<P: Process>(shared: &Shared<P>, machine: Machine, trampoline: 
 fn signal_number(blocked: Option<u64>, before: Option<u64>) -> i64 {
     let more = blocked.zip(before).map_or(0, |(blocked, before)| blocked & !before);
     if more.count_ones() == 1 { i64::from(more.trailing_zeros()) + 1 } else { 0 }
-}
-
-/// The signal whose handler a thread is in that a debugger holds, by the stack pointer in the kernel's call of it; 0 where that is not
-/// known.
-pub fn handled_signal(pid: u32, thread: u32, stack_pointer: u64) -> i64 {
-    let of = || {
-        let status = fs::read_to_string(target::processes::place(pid).join(format!("task/{thread}/status"))).ok()?;
-        let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:"))?;
-        let mut before = [0; 8];
-        let at = stack_pointer.checked_add(Machine::ours()?.blocked_before())?;
-        crate::stop::Memory::open(pid).ok()?.read_one(at, &mut before).ok()?;
-        Some(signal_number(u64::from_str_radix(blocked.trim(), 16).ok(), Some(u64::from_ne_bytes(before))))
-    };
-    of().unwrap_or_default()
 }
 
 /// The frame of a function that ended with a jump, behind which `after` is, in the call that the frame `at` of the stack made.

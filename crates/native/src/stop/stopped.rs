@@ -400,7 +400,7 @@ impl Tracer {
                     // One that was left alone does not stand for us.
                     let stands = !matches!(state, State::LeftAlone(_));
                     let blocked = if stands { ptrace::blocked_signals(kernel(*id)).ok() } else { None };
-                    found.push(Thread { id: *id, registers, blocked });
+                    found.push(Thread { id: *id, registers, blocked, number: None });
                 }
                 // It was killed while it stood.
                 Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
