@@ -1,4 +1,4 @@
-//! The classes of `debuggers/` that adapters implement, as what the crate `calls` asks.
+//! The classes of `debuggers/values.py`, as what the evaluator of `calls` asks.
 
 use pyo3::prelude::*;
 use pyo3::types::PyInt;

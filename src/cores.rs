@@ -58,18 +58,6 @@ impl CoreFile {
     }
 }
 
-/// The program of a core file, after a look at both, for a debugger that opens them.
-#[pyfunction]
-pub fn checked_core(py: Python<'_>, core: PathBuf, exe: Option<PathBuf>) -> PyResult<OsString> {
-    if let Some(packing) = cores::packing(&core) {
-        let path = target::printable_path(&core);
-        return Err(core_error(py, &CoreError::Packed { path, packing }));
-    }
-    let core = opened(py, core)?;
-    let checked = py.detach(|| cores::checked(&core, exe.as_deref()));
-    checked.map(PathBuf::into_os_string).map_err(|error| core_error(py, &error))
-}
-
 fn opened(py: Python<'_>, path: PathBuf) -> PyResult<cores::CoreFile> {
     let interrupted = Mutex::new(None);
     // Unpacking takes a while.

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use pyo3::prelude::*;
 
 use super::target::{Debugger, optional_text};
-use model::Facts;
+use model::{Facts, Frame, Stack};
 use native::Thread;
 use target::TargetError;
+use target::libraries::is_application;
 use target::registers::{Machine, Registers};
 
 impl Debugger {
@@ -34,6 +35,30 @@ impl Debugger {
         let named = |name: &str| self.with(|object| optional_text(&object.getattr(name)?)).ok().flatten();
         facts.via = named("via").unwrap_or_default();
         facts.debugger = named("debugger").unwrap_or_default();
+        self.add_frames(facts);
+    }
+
+    /// The stacks of a machine whose registers are not known, as far as the debugger names their frames: they are not known whole.
+    pub fn add_frames(&self, facts: &mut Facts) {
+        type Told = (Option<String>, Option<String>, Option<i64>, Option<String>);
+        if !facts.stacks.is_empty() {
+            return;
+        }
+        let ask = |object: &Bound<'_, PyAny>| object.call_method0("frames")?.extract::<Vec<(i64, i64, Vec<Told>)>>();
+        let executable = facts.executable.clone().unwrap_or_default();
+        let frame = |(function, file, line, image): Told| {
+            let application = image.as_deref().map(|image| is_application(image, &executable));
+            Frame { function, file, line, image, application, ..Frame::default() }
+        };
+        for (thread, kernel_thread, frames) in self.with(ask).unwrap_or_default() {
+            facts.stacks.push(Stack {
+                thread,
+                kernel_thread: Some(kernel_thread),
+                main: facts.pid.map(|pid| pid == kernel_thread),
+                frames: frames.into_iter().map(frame).collect(),
+                ..Stack::default()
+            });
+        }
     }
 
     /// Its threads where they stand; none of a machine whose registers are not known.

@@ -110,13 +110,6 @@ pub fn irregular(py: Python<'_>, path: PathBuf) -> Option<String> {
     py.detach(|| files::irregular(&path)).map(|kind| kind.to_string())
 }
 
-/// The libraries that a process names and that are no regular files, with what they are.
-#[pyfunction]
-pub fn irregular_images(py: Python<'_>, pid: u32) -> Vec<(String, String)> {
-    let found = py.detach(|| acquisition::irregular_images(pid));
-    found.into_iter().map(|(path, kind)| (path, kind.to_string())).collect()
-}
-
 /// Whether a file name is that of an MPI's library.
 #[pyfunction]
 pub fn is_mpi_library(name: &Bound<'_, PyAny>) -> PyResult<bool> {

@@ -83,9 +83,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(mpi2dd::mpi2dd, module)?)?;
     module.add("Unknown", module.py().get_type::<failure::Unknown>())?;
     module.add_function(wrap_pyfunction!(expressions::value_of_c, module)?)?;
-    module.add_function(wrap_pyfunction!(cores::checked_core, module)?)?;
     module.add_function(wrap_pyfunction!(files::irregular, module)?)?;
-    module.add_function(wrap_pyfunction!(files::irregular_images, module)?)?;
     module.add_function(wrap_pyfunction!(files::is_mpi_library, module)?)?;
     module.add_function(wrap_pyfunction!(files::open_regular, module)?)?;
     module.add_function(wrap_pyfunction!(files::about_file, module)?)?;

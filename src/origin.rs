@@ -4,10 +4,11 @@ use std::rc::Rc;
 
 use super::target::{Debugger, DebuggerTarget};
 use model::Facts;
-use native::{Core, Live, Native};
+use native::{Core, Live, Native, Process as _};
 use recording::Replay;
 use session::Known;
 use target::address::TargetAddr;
+use target::files::Reader;
 use target::{CacheStatistics, CodePlace, Image, Reason, Symbol, Target, TargetAbi, TargetError};
 
 /// A process of any kind.
@@ -60,6 +61,16 @@ impl Origin {
         }
     }
 
+    /// Whose process it is, where root reads it.
+    pub fn reader(&self) -> Option<Reader> {
+        match self {
+            Self::Held(_, origin) => origin.reader(),
+            Self::Live(native) => native.memory().inner().reader(),
+            Self::Core(native) => native.memory().inner().reader(),
+            Self::Debugger(_) | Self::Recording(_) => None,
+        }
+    }
+
     /// What the page cache has done.
     pub fn statistics(&self) -> CacheStatistics {
         match self {
@@ -83,7 +94,11 @@ impl Origin {
 impl Known for Origin {
     fn facts(&self, variables: &[&str]) -> Facts {
         match self {
-            Self::Debugger(native) => native.facts(variables),
+            Self::Debugger(native) => {
+                let mut facts = native.facts(variables);
+                native.memory().inner().debugger().add_frames(&mut facts);
+                facts
+            }
             Self::Held(debugger, origin) => {
                 let mut facts = origin.facts(variables);
                 debugger.add_name(&mut facts);

@@ -85,7 +85,16 @@ impl Session {
         let explicit = plugin.as_deref();
         let (safe_path, set_paths) = (safe_path.as_slice(), set_paths.as_slice());
         let identity = self.identity.get();
-        Ok(run(&PluginSettings { explicit, set_paths, safe_path, identity, timeout, interrupted: &interrupted }))
+        let rights = self.session.target().reader();
+        Ok(run(&PluginSettings {
+            explicit,
+            set_paths,
+            safe_path,
+            identity,
+            timeout,
+            rights,
+            interrupted: &interrupted,
+        }))
     }
 
     /// A snapshot of what was read, with what the debugger knows; with `stacks` also the frames of all threads.

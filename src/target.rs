@@ -154,6 +154,11 @@ impl DebuggerTarget {
         Ok(Self { debugger, abi, roots, elf, core, reads, threads, mappings, slow_lookups })
     }
 
+    /// The debugger.
+    pub fn debugger(&self) -> &Debugger {
+        &self.debugger
+    }
+
     /// Forgets the list of images: libraries were loaded or unloaded.
     pub fn drop_images(&self) {
         self.elf.borrow_mut().take();

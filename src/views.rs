@@ -158,9 +158,9 @@ views! {
         /// What the kernel says of it: ``running``, ``sleeping``, ``stopped``, ``zombie``, ``ended``; None where that
         /// is not known.
         state,
-        /// What the kernel holds for its TCP connections, where a live process is read without a debugger, and in
-        /// what is recorded then; of others only why nothing is known. None in what earlier versions have written.
-        /// Members: ``open``, ``unread_bytes``, ``unacknowledged_bytes``, ``reason``.
+        /// What the kernel holds for its TCP connections, of a live process of this machine, and in what is recorded
+        /// then; of others only why nothing is known. None in what earlier versions have written. Members: ``open``,
+        /// ``unread_bytes``, ``unacknowledged_bytes``, ``reason``.
         tcp,
         /// The threads that are inside MPI. Members: ``thread``, ``function``, ``file``, ``line``, ``caller``,
         /// ``through``, ``arguments``, ``arguments_unknown``, ``communicator``, ``window``, ``group``, ``requests``,

@@ -59,12 +59,10 @@ __all__ = [
     "about_file",
     "answered_again",
     "begin_look",
-    "checked_core",
     "core_session",
     "handle_kinds",
     "interrupt",
     "irregular",
-    "irregular_images",
     "is_mpi_library",
     "layered",
     "layouts_list",
@@ -755,9 +753,9 @@ class Process:
 
     @property
     def tcp(self) -> Optional[Dict[str, Any]]:
-        """What the kernel holds for its TCP connections, where a live process is read without a debugger, and in
-        what is recorded then; of others only why nothing is known. None in what earlier versions have written.
-        Members: ``open``, ``unread_bytes``, ``unacknowledged_bytes``, ``reason``."""
+        """What the kernel holds for its TCP connections, of a live process of this machine, and in what is recorded
+        then; of others only why nothing is known. None in what earlier versions have written. Members: ``open``,
+        ``unread_bytes``, ``unacknowledged_bytes``, ``reason``."""
 
     @property
     def calls(self) -> List[Dict[str, Any]]:
@@ -1473,20 +1471,11 @@ def unanswered() -> List[str]:
 def answered_again() -> int:
     """How often a file system that did not answer has answered again."""
 
-def checked_core(core: Union[str, os.PathLike[str]], exe: Union[str, os.PathLike[str], None]) -> str:
-    """The path of the program that dumped a core file, after a look at both and at the files that it names.
-
-    Raises NativeError that names what does not fit.
-    """
-
 def handle_kinds() -> List[Tuple[str, str, str]]:
     """The kinds of MPI's handles in alphabetical order: the word, the type in C, and what one is called in a sentence."""
 
 def irregular(path: Union[str, os.PathLike[str]]) -> Optional[str]:
     """What a path names that is no regular file, in words such as ``a FIFO``; None for a regular file, and for nothing."""
-
-def irregular_images(pid: int) -> List[Tuple[str, str]]:
-    """The libraries in the link map of a live process that are no regular files, with what they are."""
 
 def is_mpi_library(name: str) -> bool:
     """Whether a file name, without its folder, is that of an MPI's library or of its bindings: ``libmpi.so.40``."""

@@ -38,7 +38,7 @@ def attach(
             or by its name. They are stopped together, so that what their queues say fits together; a rank that
             cannot be read is a process with its ``problems``. Or its ranks on all its nodes: ``"slurm:1234"``,
             ``"flux:ID"``, ``"hosts:NODESET"``.
-        via: what reads: ``native`` (no debugger), ``gdb``, ``lldb``; ``auto``: a debugger only where it must be one.
+        via: ``auto`` or ``native``: nothing else reads.
         source: who reads: ``auto`` and ``builtin`` are the built-in reader, ``plugin`` the MPI vendor's plug-in.
         plugin: the path of that plug-in; it is searched for where it is None.
         timeout: seconds that the reading of one process may take.
@@ -190,13 +190,13 @@ def _read(
 ) -> Snapshot:
     from . import asking
     from .nodes import reading as nodes
-    from .request import VIA
+    from .targets import VIA, via_instead
 
     if via not in VIA:
-        raise UsageError(f"via={via!r}: not one of {', '.join(VIA)}")
+        raise UsageError(f"via: {via_instead(via)}")
     if not 0 < timeout <= 86400:
         raise UsageError(f"timeout={timeout!r}: not a number of seconds between 0 and 86400")
-    request = replace(_request(source, plugin, timeout, handles), via=via)
+    request = _request(source, plugin, timeout, handles)
     try:
         snapshots, failures = asking.snapshots(targets, request, quiet=True)
     finally:

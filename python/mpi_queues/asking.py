@@ -1,31 +1,25 @@
-"""Asks all targets of a command line: live processes and core files by ourselves or through debuggers, recordings."""
+"""Asks all targets of a command line: live processes, core files, recordings."""
 
 from __future__ import annotations
 
 import json
-import sys
 import time
-from dataclasses import replace
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple
 
 from . import many_nodes, pages, recordings
 from ._native import NativeError, Session, Snapshot
-from .debuggers import invocation, via_debugger
-from .debuggers.asked import Answer, DebuggedTarget, Progress, Unreadable
 from .errors import UserError, as_user_error
 from .launchers.model import JobWorld
 from .native import reading
+from .native.answers import Answer, Unreadable
 from .nodes import reading as nodes
 from .report import progress
-from .request import AUTO, NATIVE, Request
+from .request import Request
 from .system import processes
 from .targets import CoreTarget, LeftOutTarget, LostTarget, NodesTarget, PidTarget, Place, RecordingTarget, Target
 
 #: Where nothing could be read, so many reasons are told.
 _MOST_TOLD = 50
-
-#: Targets that are named in one note.
-_MAX_LABELS = 4
 
 
 def snapshots(
@@ -45,10 +39,8 @@ def snapshots(
     failures: List[UserError] = []
     found: List[Snapshot] = []
     for answer in answers:
-        try:
-            found.append(_placed(answer.read(), answer, states))
-        except (ValueError, UserError) as error:
-            failures.append(UserError(f"{answer.target.label}: the answer is not complete: {error}"))
+        if answer.snapshot is not None:
+            found.append(_placed(answer.snapshot, answer, states))
 
     outlines: List[Snapshot] = []
 
@@ -59,7 +51,7 @@ def snapshots(
             return request.standing(session)
         return recordings.read(session, request, outlines)
 
-    notes = [*_times(answers), *read_as_root(answers), *(read_by_debugger(answers) if quiet else [])]
+    notes = _times(answers)
     if notes:
         found.append(Snapshot.merged([], notes=notes))
     replayed, more = _replayed(wanted, read)
@@ -93,24 +85,6 @@ def _together(failures: List[UserError]) -> List[UserError]:
         return failures
     said = f"the job has ended: all {len(failures)} processes, while they were read"
     return [UserError(said, help=failures[0].help, kind="gone")]
-
-
-def read_as_root(answers: Sequence[Answer]) -> List[str]:
-    """Which targets of other users root has read with its own rights, and why, in sentences."""
-    reasons: Dict[str, List[str]] = {}
-    for answer in answers:
-        if answer.as_root is not None:
-            reasons.setdefault(answer.as_root, []).append(answer.target.label)
-    return [
-        f"read with the rights of root, because {reason}: {', '.join(labels[:_MAX_LABELS])}"
-        + (f" and {len(labels) - _MAX_LABELS} more" if len(labels) > _MAX_LABELS else "")
-        for reason, labels in reasons.items()
-    ]
-
-
-def read_by_debugger(answers: Sequence[Answer]) -> List[str]:
-    """Which targets a debugger has read that was not asked for, and why, in sentences."""
-    return list(dict.fromkeys(answer.because for answer in answers if answer.because is not None))
 
 
 def _times(answers: Sequence[Answer]) -> List[str]:
@@ -220,7 +194,7 @@ def facts(
 ) -> Tuple[List[Tuple[str, Any]], List[UserError]]:
     """What else is asked of each process, by what it is called, and why others gave nothing.
 
-    ``replay`` asks a recorded process for the same as ``request`` does a debugger.
+    ``replay`` asks a recorded process for the same.
     """
     answers, failures = ask(wanted, request)
     # Of a launcher's ranks elsewhere each has been refused.
@@ -228,11 +202,7 @@ def facts(
         nodes.not_asked(target.label) for target in wanted if isinstance(target, NodesTarget) and not target.elsewhere
     ]
     found: List[Tuple[str, Any]] = []
-    for answer in answers:
-        try:
-            found.append((answer.target.label, answer.said()))
-        except (ValueError, RecursionError, UserError) as error:
-            failures.append(UserError(f"{answer.target.label}: the answer is not complete: {error}"))
+    found += [(answer.target.label, answer.facts) for answer in answers]
     replayed, more = _replayed(wanted, replay)
     return found + replayed, failures + more
 
@@ -253,28 +223,9 @@ def _asked(
     debugged = [target for target in wanted if isinstance(target, (PidTarget, CoreTarget))]
     if not debugged:
         return [], refused
-    answers = _read(debugged, request, progress.of_processes(quiet))
-    for sentence in [] if quiet else read_by_debugger(answers):
-        print(f"mpi-queues: {sentence}", file=sys.stderr)
+    answers = reading.read_all(debugged, request, progress.of_processes(quiet))
     refused = [(answer.target, answer.error) for answer in answers if answer.error] + refused
     return [answer for answer in answers if answer.error is None], refused
-
-
-def _read(targets: Sequence[DebuggedTarget], request: Request, told: Progress) -> List[Answer]:
-    """Without a debugger; by one where the user wants that, or nothing else serves."""
-    if request.via not in (AUTO, NATIVE):
-        return via_debugger.read_all(targets, request, told)
-    answers, left = reading.read_all(targets, request, told)
-    debugger = next(iter(invocation.installed()), None) if left else None
-    if request.via == NATIVE or debugger is None:
-        return answers + [Answer(one.target, error=one.reason) for one in left]
-    if left:
-        reasons = {one.target: f"{one.reason.args[0]}: {debugger} reads it" for one in left}
-        for answer in via_debugger.read_all(list(reasons), replace(request, via=debugger), told):
-            answer.because = reasons[answer.target]
-            answers.append(answer)
-    order = {target: at for at, target in enumerate(targets)}
-    return sorted(answers, key=lambda answer: order[answer.target])
 
 
 def recorded_sessions(wanted: Sequence[Target], failures: List[UserError]) -> Iterator[Tuple[str, Session]]:

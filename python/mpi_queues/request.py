@@ -1,7 +1,4 @@
-"""What is asked of a process: one object, from the command line, a command or a program down to the call of the core.
-
-A debugger that reads for the command line gets it as JSON, in a :class:`Question`.
-"""
+"""What is asked of a process: one object, from the command line, a command or a program to the call of the core."""
 
 from __future__ import annotations
 
@@ -10,16 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Dict, List, Literal, Optional, Tuple, Union
 
 from ._native import Session, Snapshot
-from .errors import UserError
 from .handle_types import HandleDict
-from .system import typed_json
 
 Action = Literal["read", "stacks", "handles", "compare", "layouts", "record"]
-
-#: Without a debugger, or by one where nothing else serves; without one, whatever comes of it.
-AUTO, NATIVE = "auto", "native"
-#: What reads.
-VIA = (AUTO, NATIVE, "gdb", "lldb")
 
 #: The variable of the environment that names what wraps MPI, where nothing else does.
 WRAPPERS = "MPI_QUEUES_WRAPPERS"
@@ -50,8 +40,6 @@ class Request:
     wanted: Tuple[Tuple[str, Optional[str]], ...] = ()
     #: Seconds for one target, and for several that are stopped together.
     timeout: float = 60.0
-    #: How processes and core files are read: one of :data:`VIA`.
-    via: str = AUTO
     #: For recordings: all writable memory of the MPI library, too.
     full: bool = False
     #: A layout profile to use instead of the shipped ones.
@@ -65,11 +53,6 @@ class Request:
     tells_of_all: bool = False
     #: Libraries and functions that wrap MPI for the application: calls are shown where these are called.
     wrappers: Tuple[str, ...] = field(default_factory=_usual_wrappers)
-
-    @property
-    def files(self) -> List[str]:
-        """What the user has named for the debugger to open."""
-        return [os.path.abspath(path) for path in (self.plugin, self.layouts) if path is not None]
 
     def within(self, seconds: float) -> Request:
         """The same, with another time limit."""
@@ -135,49 +118,3 @@ COMMUNICATORS = Request(source="builtin", queues=False)
 
 #: As it is read where nobody says anything else.
 USUAL = Request()
-
-
-@dataclass(frozen=True)
-class Live:
-    """A live process."""
-
-    pid: int
-    #: Its place in the universe of its job; None where that is its rank.
-    identity: Optional[int] = None
-
-
-@dataclass(frozen=True)
-class Core:
-    """A core file, and the program that dumped it."""
-
-    core: str
-    exe: str
-
-
-@dataclass(frozen=True)
-class Question:
-    """A request with what it is about: a live process, a core file, or several processes that are stopped together."""
-
-    request: Request
-    #: When all must be read, in seconds of the clock that all processes share (``time.monotonic``): a debugger may take
-    #: long to start.
-    until: float
-    live: Optional[Live] = None
-    core: Optional[Core] = None
-    together: Optional[Tuple[Live, ...]] = None
-
-    def to_json(self) -> bytes:
-        """As a debugger gets it."""
-        return typed_json.written(self)
-
-    @classmethod
-    def from_json(cls, content: bytes) -> Question:
-        """What :meth:`to_json` wrote.
-
-        Raises:
-            UserError: where it is something else.
-        """
-        question = typed_json.read(cls, content, "the request")
-        if sum(one is not None for one in (question.live, question.core, question.together)) != 1:
-            raise UserError("the request: it is about no process, or about several things", kind="request")
-        return question

@@ -1,4 +1,4 @@
-"""TARGET on the command line: which processes are meant, and how they are read."""
+"""TARGET on the command line: which processes are meant."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ from .launchers.model import Job, RankEntry, World, numbered_through
 from .launchers.tree import ProcessTree
 from .nodes.engines import AUTO as ANY_ENGINE
 from .nodes.engines import ENGINES, PREFIXES, Engine, engine_of, engine_of_launcher
-from .request import AUTO, VIA
 from .system.deadline import within
 from .system.paths import shown
+
+#: What may be wanted to read processes and core files: there is but mpi-queues itself.
+VIA = ("auto", "native")
 
 
 @dataclass(frozen=True)
@@ -192,6 +194,20 @@ def _lost(job: Job, entry: RankEntry) -> UserError:
     return UserError(f"{entry.name}: {reason}", help=f"to see the ranks, type: mpi-queues ranks {job.pid}", kind=kind)
 
 
+def _via(text: str) -> str:
+    if text in VIA:
+        return text
+    raise argparse.ArgumentTypeError(via_instead(text))
+
+
+def via_instead(text: str) -> str:
+    """What to do where somebody wants to have something else read than mpi-queues itself."""
+    how = {"gdb": "gdb -p PID", "lldb": "lldb -p PID"}.get(text)
+    if how is None:
+        return f"{shown(text)}: not one of {', '.join(VIA)}"
+    return f"no debugger reads for the command line; start one yourself ({how}) and type in it: mpi diagnose"
+
+
 def _layouts(text: str) -> str:
     path = os.path.abspath(text)
     if not os.path.isfile(path):
@@ -222,10 +238,11 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     add_engine(group)
     group.add_argument(
         "--via",
-        choices=VIA,
-        default=AUTO,
-        help="who reads processes and core files: mpi-queues itself (native), a debugger, or a debugger only where one "
-        "is needed (auto, the default)",
+        type=_via,
+        default="auto",
+        metavar="auto|native",
+        help="who reads processes and core files: auto and native both mean mpi-queues itself (in gdb and lldb type: "
+        "mpi diagnose)",
     )
     group.add_argument(
         "--layouts",

@@ -10,11 +10,9 @@ from typing import List, Tuple
 from mpi_queues import jobs
 from mpi_queues.launchers import job as acquisition
 from support.builds import MpiBuild, compile_program
-from support.cli import mpi_queues, pid_options
+from support.cli import mpi_queues
 
 _RANKS = 64
-#: Of which is measured how long it takes to read each process through a debugger of its own.
-_ALONE = 8
 
 
 def figure_jobs(build: MpiBuild) -> List[Tuple[str, str, str, bool]]:
@@ -31,7 +29,6 @@ def figure_jobs(build: MpiBuild) -> List[Tuple[str, str, str, bool]]:
             found.append(time.perf_counter() - started)
             assert [entry.pid for entry in ranks] == job.pids
         together, note = _show("--job", str(job.launcher_pid))
-        alone, _ = _show(*pid_options(job.pids[:_ALONE]))
     of_one = re.search(r"(\d+) ms a rank", note)
     assert of_one is not None, note
     return [
@@ -46,12 +43,6 @@ def figure_jobs(build: MpiBuild) -> List[Tuple[str, str, str, bool]]:
             f"{together:.1f} s ({of_one[1]} ms a rank)",
             "under 15 s",
             together < 15,
-        ),
-        (
-            f"a process through a debugger of its own / a rank of {_RANKS} through one",
-            f"{(alone / _ALONE) / (together / _RANKS):.1f}",
-            "at least 2",
-            alone / _ALONE >= 2 * together / _RANKS,
         ),
     ]
 

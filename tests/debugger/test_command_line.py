@@ -1,4 +1,4 @@
-"""The command line on a real job: whatever happens to gdb or to us, the ranks are left as they were found."""
+"""The command line on a real job."""
 
 from __future__ import annotations
 
@@ -13,72 +13,11 @@ import time
 from typing import Dict, List
 
 import pytest
-from debuggers import slow_server
 from mpi_queues.system import advice
-from support import processes
 from support.cli import mpi_queues, pid_options
 from support.compare import lasting
 from support.jobs import Job
 from support.paths import MPI_QUEUES
-
-
-@pytest.fixture
-def slow_gdb(tmp_path: pathlib.Path) -> Dict[str, str]:
-    """An environment in which gdb takes many seconds while it is attached."""
-    program = tmp_path / "gdb"
-    program.write_text(
-        "#!/bin/sh\n"
-        "exec /usr/bin/gdb -iex 'python gdb.events.new_objfile.connect(lambda e: __import__(\"time\").sleep(0.3))'"
-        ' "$@"\n'
-    )
-    program.chmod(0o755)
-    return {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-
-
-#: Waits while it is attached.
-_SLOW_LLDB = (
-    "script import lldb; lldb.SBTarget.AttachToProcessWithID = lambda *given, do=lldb.SBTarget.AttachToProcessWithID: "
-    "(do(*given), __import__('time').sleep(8))[0]"
-)
-
-
-@pytest.fixture
-def slow_lldb(tmp_path: pathlib.Path) -> Dict[str, str]:
-    """An environment in which lldb takes many seconds while it is attached."""
-    program = tmp_path / "lldb"
-    program.write_text(f"""#!/bin/sh
-exec /usr/bin/lldb-19 -O "{_SLOW_LLDB}" "$@"
-""")
-    program.chmod(0o755)
-    return {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-
-
-@pytest.fixture(params=["native", "gdb", "lldb"])
-def reader(request: pytest.FixtureRequest) -> str:
-    """What reads."""
-    return str(request.param)
-
-
-@pytest.fixture(params=["gdb", "lldb"])
-def via(request: pytest.FixtureRequest) -> str:
-    """Each debugger that reads."""
-    return str(request.param)
-
-
-@pytest.fixture
-def slow(via: str, request: pytest.FixtureRequest) -> Dict[str, str]:
-    """An environment in which the debugger takes many seconds while it is attached."""
-    environment: Dict[str, str] = request.getfixturevalue(f"slow_{via}")
-    return environment
-
-
-def debugger_of(tracer: int) -> processes.Identity:
-    """The debugger that attached: lldb has a server that traces for it."""
-    words = pathlib.Path(f"/proc/{tracer}/stat").read_text().rpartition(")")[2].split()
-    name = pathlib.Path(f"/proc/{tracer}/comm").read_text()
-    found = processes.identity(int(words[1]) if name.startswith("lldb-server") else tracer)
-    assert found is not None
-    return found
 
 
 def start(environment: Dict[str, str], *arguments: str) -> subprocess.Popen[str]:
@@ -93,32 +32,14 @@ def start(environment: Dict[str, str], *arguments: str) -> subprocess.Popen[str]
     )
 
 
-def wait_for_tracer(pid: int) -> int:
-    processes.wait_until(lambda: processes.tracer(pid) != 0, f"a debugger to attach to {pid}")
-    return processes.tracer(pid)
-
-
-def assert_left_running(job: Job) -> None:
-    processes.wait_until(lambda: all(processes.tracer(pid) == 0 for pid in job.pids), "gdb to detach")
-    job.assert_running()
-
-
-def test_several_processes_at_once(reader: str, comms_job: Job) -> None:
-    result = mpi_queues("show", *pid_options(comms_job.pids), *pid_options(comms_job.pids), "--via", reader)
+def test_several_processes_at_once(comms_job: Job) -> None:
+    result = mpi_queues("show", *pid_options(comms_job.pids), *pid_options(comms_job.pids))
     assert result.status == 0, str(result)
     assert result.err == ""
     assert re.findall(r"^Rank (\d) of 2", result.out, re.MULTILINE) == ["0", "1"]
     assert re.match(r"2 processes, \d+ communicators: ", result.out.splitlines()[-1])
     assert max(map(len, result.out.splitlines())) <= 100
-    assert_left_running(comms_job)
-
-
-@pytest.mark.slow
-def test_a_slow_server_of_lldb_is_waited_for(comms_job: Job, tmp_path: pathlib.Path) -> None:
-    options = ["show", *pid_options(comms_job.pids[:1]), "--via", "lldb"]
-    result = mpi_queues(*options, environment=slow_server(tmp_path))
-    assert result.status == 0, str(result)
-    assert_left_running(comms_job)
+    comms_job.assert_running()
 
 
 def test_filters(comms_job: Job) -> None:
@@ -137,86 +58,13 @@ def test_communicators(comms_job: Job) -> None:
     assert result.out.splitlines()[-1].startswith("2 processes, ")
 
 
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-@pytest.mark.usual("gdb-2-130", "lldb-15-143")
-def test_interrupted(number: signal.Signals, status: int, via: str, slow: Dict[str, str], comms_job: Job) -> None:
-    command = start(slow, "show", *pid_options(comms_job.pids), "--via", via)
-    tracer = wait_for_tracer(comms_job.pids[0])
-    tracers = [processes.identity(tracer), debugger_of(tracer)]
-    command.send_signal(number)
-    out, err = command.communicate(timeout=60)
-    assert command.returncode == status
-    assert out == ""
-    assert "interrupted" in err
-    assert "Traceback" not in err
-    assert [one for one in tracers if one is not None and processes.is_alive(one)] == []
-    assert_left_running(comms_job)
-
-
-@pytest.mark.usual("gdb")
-def test_the_time_limit(via: str, slow: Dict[str, str], comms_job: Job) -> None:
-    command = start(slow, "show", "--pid", str(comms_job.pids[0]), "--timeout", "2", "--via", via)
-    out, err = command.communicate(timeout=60)
-    assert command.returncode == 3
-    assert out == ""
-    assert f"pid {comms_job.pids[0]}: not read within 2 seconds" in err
-    assert "--timeout SECONDS" in err
-    assert_left_running(comms_job)
-
-
-def test_the_debugger_is_killed(via: str, slow: Dict[str, str], comms_job: Job) -> None:
-    command = start(slow, "show", "--pid", str(comms_job.pids[0]), "--via", via)
-    os.kill(debugger_of(wait_for_tracer(comms_job.pids[0])).pid, signal.SIGKILL)
-    _, err = command.communicate(timeout=60)
-    assert command.returncode == 3
-    assert f"{via} was killed by signal 9" in err
-    assert_left_running(comms_job)
-
-
-@pytest.mark.slow
-def test_we_are_killed(via: str, slow: Dict[str, str], comms_job: Job) -> None:
-    command = start(slow, "show", "--pid", str(comms_job.pids[0]), "--via", via)
-    tracer = debugger_of(wait_for_tracer(comms_job.pids[0]))
-    command.kill()
-    command.communicate(timeout=60)
-    processes.wait_until(lambda: not processes.is_alive(tracer), f"{via} to end by itself")
-    assert_left_running(comms_job)
-
-
-def test_a_stopped_rank_stays_stopped(reader: str, comms_job: Job) -> None:
-    pid = comms_job.pids[0]
-    os.kill(pid, signal.SIGSTOP)
-    try:
-        processes.wait_until(lambda: processes.state(pid) == "T", "the rank to stop")
-        result = mpi_queues("show", "--pid", str(pid), "--via", reader)
-        assert result.status == 0, str(result)
-        assert processes.state(pid) == "T"
-        assert processes.tracer(pid) == 0
-    finally:
-        os.kill(pid, signal.SIGCONT)
-    processes.wait_until(lambda: processes.state(pid) != "T", "the rank to go on")
-    assert_left_running(comms_job)
-
-
-@pytest.mark.slow
-def test_the_server_of_lldb_is_killed(slow_lldb: Dict[str, str], comms_job: Job) -> None:
-    command = start(slow_lldb, "show", "--pid", str(comms_job.pids[0]), "--via", "lldb")
-    os.kill(wait_for_tracer(comms_job.pids[0]), signal.SIGKILL)
-    out, err = command.communicate(timeout=60)
-    assert (command.returncode, out) == (3, "")
-    assert f"pid {comms_job.pids[0]}" in err
-    assert "Traceback" not in err
-    assert_left_running(comms_job)
-
-
-@pytest.mark.usual("native")
-def test_a_recording_of_several_processes(reader: str, comms_job: Job, tmp_path: pathlib.Path) -> None:
+def test_a_recording_of_several_processes(comms_job: Job, tmp_path: pathlib.Path) -> None:
     file = tmp_path / "hang.mpirec"
-    result = mpi_queues("record", *pid_options(comms_job.pids), "--via", reader, "-o", str(file))
+    result = mpi_queues("record", *pid_options(comms_job.pids), "-o", str(file))
     assert (result.status, result.err) == (0, ""), str(result)
     assert re.match(rf"{re.escape(str(file))}: 2 processes, [\d.]+ KiB\n", result.out)
-    assert_left_running(comms_job)
-    live = json.loads(mpi_queues("show", *pid_options(comms_job.pids), "--via", reader, "--format", "json").out)
+    comms_job.assert_running()
+    live = json.loads(mpi_queues("show", *pid_options(comms_job.pids), "--format", "json").out)
     shown = json.loads(mpi_queues("show", "--recording", str(file), "--format", "json").out)
     assert {process["source"]["via"] for process in shown["processes"]} == {"recording"}
     assert [lasting(one) for one in shown["processes"]] == [lasting(one) for one in live["processes"]]
@@ -260,17 +108,6 @@ def test_nothing_is_written_where_nothing_was_recorded(comms_job: Job, tmp_path:
     assert "no such process" in result.err
     assert text.read_text() == "mine\n"
     assert list(tmp_path.iterdir()) == [text]
-
-
-def test_a_full_disk_is_told(comms_job: Job, tmp_path: pathlib.Path) -> None:
-    # A limit on the size of files is as good as a full disk, and needs no mount.
-    typed = f"ulimit -f 8; exec {MPI_QUEUES} record --pid {comms_job.pids[0]} -o {tmp_path}/x.mpirec"
-    run = subprocess.run(["bash", "-c", typed], capture_output=True, text=True, check=False, timeout=120)
-    assert run.returncode == 3, run
-    assert "File too large" in run.stderr
-    assert "Traceback" not in run.stderr
-    assert list(tmp_path.iterdir()) == []
-    assert_left_running(comms_job)
 
 
 def test_what_is_no_recording(tmp_path: pathlib.Path) -> None:

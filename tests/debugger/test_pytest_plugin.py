@@ -243,25 +243,23 @@ def test_a_job_that_does_not_start_fails_the_test_with_what_it_said(
 
 
 @pytest.mark.slow
-def test_the_ranks_are_read_through_a_debugger(pytester: pytest.Pytester, debian_mpi: object) -> None:
+def test_the_ranks_are_read(pytester: pytest.Pytester, debian_mpi: object) -> None:
     demo.compile_demo(pytester.path)
     pytester.makepyfile(
         HEAD
         + """
-@pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
-def test_halo(mpi_job, via):
+def test_halo(mpi_job):
     job = mpi_job("./demo", ranks=3)
-    snapshot = job.snapshot(via=via)
+    snapshot = job.snapshot()
     assert [process.pid for process in snapshot.processes] == job.pids
     halo = snapshot.rank(1).communicator("halo")
     assert_queue(halo.pending_receives, [{"desired_local_rank": 2, "desired_tag": 20, "status": "pending"}])
-    assert snapshot.rank(1).source["via"] == via
     job.end()
     with pytest.raises(Exception, match="has been ended"):
         job.snapshot()
 """
     )
-    runs(pytester, passed=2)
+    runs(pytester, passed=1)
 
 
 def test_pytest_loads_nothing_that_takes_time_at_its_start() -> None:

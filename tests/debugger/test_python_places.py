@@ -26,10 +26,10 @@ OTHERS: Dict[str, Callable[[], List[str]]] = {
 }
 
 
-def compare(batch: int, folder: Path, python: List[str], *options: str) -> None:
+def compare(batch: int, folder: Path, python: List[str]) -> None:
     seeds = range(TOGETHER * batch, TOGETHER * (batch + 1))
     with Programs(seeds, folder, python) as programs:
-        found, exceptions, notes = ours(programs.pids, *options)
+        found, exceptions, notes = ours(programs.pids)
         assert not programs.wrong(found), "\n".join(programs.wrong(found))
         assert exceptions == programs.exceptions
         assert not notes
@@ -40,11 +40,6 @@ def compare(batch: int, folder: Path, python: List[str], *options: str) -> None:
 @pytest.mark.parametrize("batch", range(6))
 def test_frames_are_those_of_the_program(tmp_path: Path, batch: int) -> None:
     compare(batch, tmp_path, [str(PYTHON)])
-
-
-@pytest.mark.slow
-def test_the_frames_that_lldb_gives(tmp_path: Path) -> None:
-    compare(0, tmp_path, [str(PYTHON)], "--via", "lldb")
 
 
 @pytest.mark.parametrize("batch", range(2))

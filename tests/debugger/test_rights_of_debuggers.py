@@ -1,4 +1,4 @@
-"""Whose rights a debugger has that reads for the command line, and what of others passes for a part of a job.
+"""With whose rights a plug-in runs, and what of others passes for a part of a job.
 
 As root, jobs run as users that nobody has; as anybody else all is one user's, and the same must hold.
 """
@@ -8,23 +8,31 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
 from pathlib import Path
-from typing import Any, Callable, Dict, Iterator, List
+from typing import Any, Callable, Iterator, List
 
-import mpi_queues as package
 import pytest
-from debuggers import Gdb, Lldb
+from debuggers import DEBUGGERS, Gdb
 from support import cores, processes
 from support.builds import MpiBuild
-from support.cli import Result, mpi_queues
-from support.compare import assert_equal
+from support.cli import mpi_queues
 from support.jobs import Job
-from support.users import AM_ROOT, GROUPS, OTHER, THIRD, NotingDebugger, Process, UsersJob, identities, may_read
+from support.paths import PROGRAMS
+from support.users import AM_ROOT, GROUPS, OTHER, Process, UsersJob, identities
 
-DEBUGGERS = ("gdb", "lldb")
-SECRET = "what-only-root-may-know"
-#: In an installation that only root can read, no debugger of a user's can load the package.
-READABLE = may_read(OTHER, Path(package.__file__))
+#: Of a plug-in: notes in its directory with which rights it is loaded.
+NOTING = """
+#include <stdio.h>
+__attribute__((constructor)) static void note(void)
+{
+    FILE *from = fopen("/proc/self/status", "r"), *to = fopen(NOTED, "a");
+    for (int c; from && to && (c = getc(from)) != EOF;)
+        putc(c, to);
+    if (to)
+        fclose(to);
+}
+"""
 
 
 @pytest.fixture(scope="module")
@@ -34,120 +42,32 @@ def users_job(debian_mpi: MpiBuild) -> Iterator[UsersJob]:
     job.end()
 
 
-@pytest.fixture(params=DEBUGGERS)
-def debugger(request: pytest.FixtureRequest) -> Iterator[NotingDebugger]:
-    noting = NotingDebugger(request.param)
-    yield noting
-    noting.end()
-
-
-def run(debugger: NotingDebugger, *words: str) -> Result:
-    environment = {**debugger.environment, "MPIQ_SECRET": SECRET}
-    return mpi_queues(*words, "--via", debugger.name, environment=environment)
-
-
-def assert_had_rights(noted: List[str], user: int) -> None:
-    """Every debugger that was started had this user's, and nobody else's."""
-    assert noted
-    for text in noted:
-        had = identities(text)
-        assert had["Uid"] == [user] * 4, had
-        if AM_ROOT and user:
-            assert had["Gid"] == [user] * 4
-            assert sorted(had["Groups"]) in (sorted(GROUPS), sorted([*GROUPS, user]))
-            assert re.search(r"^CapEff:\t0+$", text, re.M)
-            # Nothing of root's goes with it: the user can read the environment of what has the user's rights.
-            assert SECRET not in text
-            assert not re.search(r"^HOME=/root", text, re.M)
-
-
-def notes(result: Result) -> List[str]:
-    found: Dict[str, Any] = json.loads(result.out)
-    return [note for note in found.get("notes", []) if "rights" in note]
-
-
-@pytest.mark.usual("gdb")
-def test_ranks_are_read_with_the_rights_of_their_user(users_job: UsersJob, debugger: NotingDebugger) -> None:
-    shown = run(debugger, "show", "--job", str(users_job.pid), "--format", "json")
-    assert (shown.status, shown.err) == (0, ""), str(shown)
-    found = json.loads(shown.out)["processes"]
-    assert [process["pid"] for process in found] == users_job.pids
-    for rank, process in enumerate(found):
-        assert_equal(users_job.truth[rank], process)
-    noted = debugger.noted()
-    assert len(noted) == 1
-    assert_had_rights(noted, OTHER if READABLE else os.getuid())
-    assert bool(notes(shown)) == (not READABLE)
-    for pid in users_job.pids:
-        processes.assert_running(pid)
-
-
-@pytest.mark.slow
-def test_one_process_a_diagnosis_and_a_recording_too(
-    users_job: UsersJob, debugger: NotingDebugger, tmp_path: Path
-) -> None:
-    file = tmp_path / "one.mpirec"
-    for words in (
-        ["show", "--pid", str(users_job.pids[1])],
-        ["diagnose", "--once", "--job", str(users_job.pid)],
-        ["record", "--job", str(users_job.pid), "-o", str(file)],
-    ):
-        said = run(debugger, *words)
-        assert (said.status, said.err) == (0, "") or not READABLE, str(said)
-        assert_had_rights(debugger.noted(), OTHER if READABLE else os.getuid())
-    # The file is of whoever has recorded.
-    assert file.stat().st_uid == os.getuid()
-    shown = mpi_queues("show", "--recording", str(file), "--format", "json")
-    assert [process["pid"] for process in json.loads(shown.out)["processes"]] == users_job.pids
-
-
-@pytest.mark.slow
-def test_jobs_of_two_users_are_read_with_the_rights_of_each(
-    users_job: UsersJob, debian_mpich: MpiBuild, debugger: NotingDebugger
-) -> None:
-    other = UsersJob(debian_mpich, "truth_probe", user=THIRD)
-    try:
-        shown = run(debugger, "show", "--job", str(users_job.pid), "--job", str(other.pid), "--format", "json")
-        assert [process["pid"] for process in json.loads(shown.out)["processes"]] == [*users_job.pids, *other.pids]
-        had = sorted({tuple(identities(text)["Uid"]) for text in debugger.noted()})
-        assert had == (sorted({(OTHER,) * 4, (THIRD,) * 4}) if READABLE else [(0,) * 4])
-    finally:
-        other.end()
-
-
-def test_where_its_users_rights_do_not_suffice_root_reads_and_says_so(users_job: UsersJob) -> None:
-    # A debugger that is only for whoever runs the tests.
-    debugger = NotingDebugger("gdb", mode=0o700)
-    try:
-        shown = run(debugger, "show", "--job", str(users_job.pid), "--format", "json")
-        assert (shown.status, shown.err) == (0, ""), str(shown)
-        for rank, process in enumerate(json.loads(shown.out)["processes"]):
-            assert_equal(users_job.truth[rank], process)
-        assert_had_rights(debugger.noted(), os.getuid())
-        if AM_ROOT:
-            (note,) = notes(shown)
-            assert note.startswith("read with the rights of root, because those of uid 61234 do not suffice: ")
-            assert f"gdb may not be run: rank 0 (pid {users_job.pids[0]}), rank 1 (pid" in note
-        else:
-            assert not notes(shown)
-    finally:
-        debugger.end()
-
-
-@pytest.mark.slow
-def test_a_core_file_is_read_with_the_rights_of_its_owner(users_job: UsersJob, debugger: NotingDebugger) -> None:
-    core = cores.gcore(users_job.pids[0], users_job.directory / f"core-{debugger.name}")
-    core.chmod(0o600)
-    ours = run(debugger, "show", "--core", str(core), "--exe", str(users_job.program), "--format", "json")
-    assert_had_rights(debugger.noted(), os.getuid())
-    os.chown(core, OTHER, OTHER if AM_ROOT else os.getgid())
-    shown = run(debugger, "show", "--core", str(core), "--exe", str(users_job.program), "--format", "json")
-    assert (shown.status, shown.err) == (0, ""), str(shown)
-    noted = debugger.noted()
-    assert [identities(text)["Uid"] for text in noted] == [[OTHER if READABLE else os.getuid()] * 4]
-    one, two = (json.loads(result.out)["processes"] for result in (ours, shown))
-    assert one == two
-    assert_equal(users_job.truth[0], two[0])
+@pytest.mark.parametrize("of", ["process", "core"])
+def test_a_plugin_runs_with_the_rights_of_whose_process_it_is(users_job: UsersJob, tmp_path: Path, of: str) -> None:
+    (tmp_path / "noting.c").write_text(NOTING)
+    plugin, noted = users_job.directory / f"{of}.so", users_job.directory / f"noted-{of}"
+    sources = [tmp_path / "noting.c", PROGRAMS / "plugins" / "plugin.c"]
+    flags = ["-shared", "-fPIC", f'-DNOTED="{noted}"', "-I", PROGRAMS / "plugins"]
+    subprocess.run(["cc", *flags, *sources, "-o", plugin], check=True)
+    plugin.chmod(0o755)
+    target = ["--pid", str(users_job.pids[0])]
+    if of == "core":
+        core = cores.gcore(users_job.pids[0], users_job.directory / "core")
+        core.chmod(0o600)
+        os.chown(core, OTHER, OTHER if AM_ROOT else os.getgid())
+        target = ["--core", str(core)]
+    # It knows no real MPI.
+    said = mpi_queues("show", *target, "--source", f"plugin={plugin}")
+    assert said.status == 3 and str(plugin) in said.err, str(said)
+    text = noted.read_text()
+    had = identities(text)
+    assert had["Uid"] == [OTHER] * 4, text
+    if AM_ROOT:
+        # The file of one who has no account tells no group.
+        group, groups = (OTHER, GROUPS) if of == "process" else (65534, [])
+        assert (had["Gid"], sorted(had["Groups"])) == ([group] * 4, groups)
+        assert len(re.findall(r"^Cap(?:Prm|Eff):\t0+$", text, re.M)) == 2
+    processes.assert_running(users_job.pids[0])
 
 
 @pytest.fixture
@@ -195,7 +115,7 @@ def test_the_false_rank_of_another_user_is_not_read_and_named(false_rank: List[A
     processes.assert_running(process.child)
 
 
-@pytest.mark.parametrize("inside", [Gdb(), Lldb()], ids=DEBUGGERS)
+@pytest.mark.parametrize("inside", DEBUGGERS, ids=lambda debugger: str(debugger.name))
 @pytest.mark.slow
 def test_a_debugger_does_not_attach_to_the_false_rank(false_rank: List[Any], inside: Gdb) -> None:
     job, process = false_rank

@@ -52,7 +52,6 @@ def test_the_wheel_is_abi3_and_carries_all_that_it_needs(wheel: pathlib.Path) ->
         "mpi_queues/data/demo.c",
         "mpi_queues/data/demo.mpirec",
         "mpi_queues/data/gdb-scripts/mpi_queues.py",
-        "mpi_queues/data/gdb-scripts/read_process.py",
         "mpi_queues/data/lldb-scripts/mpi_queues.py",
         "mpi_queues/bin/mpi-queues-agent",
         "mpi_queues/lib/libmpi_queues_recorder.so",

@@ -27,7 +27,7 @@ COMPLETED = [
     ("mpi-queues layouts ", ["list", "show", "check", "make"]),
     ("mpi-queues diagnose --form", ["--format"]),
     ("mpi-queues diagnose --format ", ["text", "json"]),
-    ("mpi-queues diagnose --pid 42 --via g", ["gdb"]),
+    ("mpi-queues diagnose --pid 42 --via n", ["native"]),
     ("mpi-queues diagnose --format json --vi", ["--via"]),
     ("mpi-queues layouts show --h", ["--help"]),
     ("mpi-queues diagnose --pid ", []),

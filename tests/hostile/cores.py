@@ -1,8 +1,8 @@
 """Damaged core files: copies of those of ranks of correct programs, looked at by the command line as a person does.
 
-Of each seed follow: which program, whose core, what is done to it (``core_damage.py``), what is asked, and by which
-debugger. It ends with a status, within time and memory, without a word that steers a terminal; and nobody is in a
-deadlock, whatever is damaged.
+Of each seed follow: which program, whose core, what is done to it (``core_damage.py``), and what is asked. It
+ends with a status, within time and memory, without a word that steers a terminal; and nobody is in a deadlock, whatever
+is damaged.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ LOOKS: Tuple[Tuple[str, ...], ...] = (
     ("diagnose", "-v"),
 )
 
-#: For one core. A debugger may lose its way in one by itself: then this ends it.
+#: For one core.
 TIMEOUT = 15
 
 
@@ -69,7 +69,6 @@ def _run(seed: int, mpi: str) -> Run:
     dumped = _dumped(FINE[seed // len(SHORT) % len(FINE)], mpi)
     kind = KINDS[seed % len(KINDS)]
     look = LOOKS[(seed + seed // len(KINDS)) % len(LOOKS)]
-    via = "lldb" if seed % 5 == 3 else "gdb"
     rank = chance.randrange(len(dumped.cores))
     with tempfile.TemporaryDirectory() as directory:
         place = Path(directory) / f"core.{rank}"
@@ -81,16 +80,14 @@ def _run(seed: int, mpi: str) -> Run:
         named = [place if number == rank else other for number, other in enumerate(dumped.cores)]
         named = named if look[0] == "diagnose" else [place]
         told = ", ".join(filter(None, ((kind.__doc__ or "").strip(), detail)))
-        what = f"{seed}: {dumped.program.path.stem}, rank {rank}, {told}; {' '.join(look)} --via {via}"
-        result, problems = _look(look, via, named, Path(directory), dumped.program)
+        what = f"{seed}: {dumped.program.path.stem}, rank {rank}, {told}; {' '.join(look)}"
+        result, problems = _look(look, named, Path(directory), dumped.program)
     return Run(what, tuple(problems), result.seconds, result.outcome)
 
 
-def _look(
-    look: Tuple[str, ...], via: str, named: List[Path], directory: Path, program: Program
-) -> Tuple[Typed, List[str]]:
+def _look(look: Tuple[str, ...], named: List[Path], directory: Path, program: Program) -> Tuple[Typed, List[str]]:
     recording = directory / "x.mpirec"
-    options = ["--via", via, "--timeout", str(TIMEOUT), *(part for one in named for part in ("--core", str(one)))]
+    options = ["--timeout", str(TIMEOUT), *(part for one in named for part in ("--core", str(one)))]
     result = typed([*look, *options, *(["-o", str(recording)] if look[0] == "record" else [])])
     problems = list(result.problems)
     if "json" in look and result.status != 2:

@@ -20,9 +20,8 @@ from typing import Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 from mpi_queues import NativeError, _native
 from mpi_queues._native import CoreFile, Session
 from mpi_queues.cli import command_line as cli
-from mpi_queues.debuggers import child, kept_files, programs
+from mpi_queues.debuggers import programs
 from mpi_queues.debuggers.base import DebuggerError, ThreadRegisters
-from mpi_queues.debuggers.core_process import checked_core
 from mpi_queues.errors import UserError
 from mpi_queues.launchers import tables
 from mpi_queues.launchers.tree import ProcessTree
@@ -50,8 +49,6 @@ class Place:
     names: bool = True
     #: Whether a FIFO or a device is as good as a file: it is written to.
     writes: bool = False
-    #: Whether it looks at nothing but what it is: not whether it may be read.
-    looks: bool = False
     #: The only name that it has.
     only_name: str = ""
 
@@ -177,14 +174,6 @@ def _image(path: str, chance: random.Random) -> Answer:
     return named, " ".join(told)
 
 
-def _command(path: str, chance: random.Random) -> Answer:
-    """a file in a debugger's command"""
-    try:
-        return kept_files.command_path(path) != path, path
-    except UserError as error:
-        return False, str(error)
-
-
 def _table(path: str, chance: random.Random) -> Answer:
     """the table of a launcher"""
 
@@ -230,36 +219,32 @@ def _naming(path: str) -> Iterator[int]:
 def _library(path: str, chance: random.Random) -> Answer:
     """a library in the linker's list of a process"""
     with _naming(path) as pid:
-        _native.process_table(pid, {})
+        found: object = _native.process_table(pid, {})["found"]
         with contextlib.suppress(NativeError):
-            _native.mpi2dd(pid)
-        try:
-            child.check_images(pid)
-        except UserError as error:
-            return False, str(error)
-    return True, ""
+            found = found or _native.mpi2dd(pid)
+    return bool(found), ""
 
 
-def _core(path: str, chance: random.Random) -> Answer:
-    """a core file"""
+def _of_core(path: str, exe: Optional[str]) -> Answer:
     try:
         core = CoreFile(path)
         core.environment(b"PATH")
         with contextlib.suppress(DebuggerError):
             core.read((core.program_headers or (0, 0))[0], 64)
-        checked_core(path, None if chance.random() < 0.5 else str(plain()))
-    except (UserError, NativeError) as error:
+        _native.core_session(core, exe).info()
+    except NativeError as error:
         return False, str(error)
     return True, ""
+
+
+def _core(path: str, chance: random.Random) -> Answer:
+    """a core file"""
+    return _of_core(path, None if chance.random() < 0.5 else str(plain()))
 
 
 def _program(path: str, chance: random.Random) -> Answer:
     """the program of a core file"""
-    try:
-        checked_core(str(dumped()), path)
-    except UserError as error:
-        return False, str(error)
-    return True, ""
+    return _of_core(str(dumped()), path)
 
 
 def _profile(path: str, chance: random.Random) -> Answer:
@@ -352,8 +337,7 @@ PLACES: Tuple[Place, ...] = tuple(
         (_image, objects, {"names": False}),
         (_core, _core_contents, {}),
         (_program, objects, {}),
-        (_library, objects, {"looks": True}),
-        (_command, objects, {}),
+        (_library, objects, {"names": False}),
         (_objects, objects, {}),
         (_plugin, plugins, {}),
         (_profile, profiles, {}),

@@ -37,15 +37,15 @@ NAMES = (
 )
 
 NOBODY = 65534
-#: Every so often a debugger is there, too.
-WITH_DEBUGGER = 12
+#: Every so often all of a command is run.
+WHOLE = 12
 
 
 def runs(seeds: Sequence[int], mpi: Optional[str] = None) -> Iterator[Run]:
     """One run a seed."""
     made = prepare()
     for seed in seeds:
-        yield _with_debugger(seed, made["core"]) if seed % WITH_DEBUGGER == 7 else _run(seed)
+        yield _whole(seed, made["core"]) if seed % WHOLE == 7 else _run(seed)
 
 
 def _run(seed: int) -> Run:
@@ -74,7 +74,7 @@ def _run(seed: int) -> Run:
 def _wrong(place: Place, what: str, path: str, answered: bool, told: str) -> List[str]:
     """What is not as it must be, in sentences."""
     if what == "nobody's":
-        return ["what nobody may read was read"] if answered and not place.looks and os.geteuid() == 0 else []
+        return ["what nobody may read was read"] if answered and os.geteuid() == 0 else []
     if what not in IRREGULAR or what in REGULAR:
         return []
     # A loop of links leads nowhere, and nobody waits there.
@@ -116,8 +116,8 @@ def _nobody() -> None:
         os.setresuid(NOBODY, NOBODY, NOBODY)
 
 
-def _with_debugger(seed: int, core: Path) -> Run:
-    """The same with a debugger, by the command line: what it opens after us."""
+def _whole(seed: int, core: Path) -> Run:
+    """The same by the command line, whatever else it reads then."""
     chance = random.Random(seed)
     with tempfile.TemporaryDirectory() as directory:
         name = chance.choice(NAMES)
@@ -131,12 +131,11 @@ def _with_debugger(seed: int, core: Path) -> Run:
         what, path = _made(os.fsencode(directory) + b"/" + name, place, chance)
         words = {"--core": ["--core", path], "--exe": ["--core", str(core), "--exe", path]}
         given = words.get(option, ["--core", str(core), "--layouts", path])
-        via = chance.choice(("native", "native", "gdb", "lldb"))
         look = chance.choice((["show"], ["diagnose", "--format", "json"], ["record", "-o", f"{directory}/x.mpirec"]))
-        result = typed([*look, "--via", via, "--timeout", "15", *given])
+        result = typed([*look, "--timeout", "15", *given])
         problems = list(result.problems)
         if what != "nobody's":
             # Root may read everything.
             problems += _wrong(place, what, path, result.status in (0, 1), result.err)
-    told_as = f"{seed}: {option} of {look[0]} --via {via}: {what}, called {name[:20]!r}"
+    told_as = f"{seed}: {option} of {look[0]}: {what}, called {name[:20]!r}"
     return Run(told_as, tuple(problems), result.seconds, result.outcome)

@@ -11,7 +11,7 @@ import signal
 import sys
 import threading
 
-#: What it and its debuggers may reserve, which is more than they may use: libraries of debuggers are large.
+#: What it may reserve, which is more than it may use.
 MAX_ADDRESSES = 16 << 30
 #: No file that it writes is larger.
 MAX_FILE = 1 << 30
@@ -26,7 +26,7 @@ def main() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (MAX_FILE, MAX_FILE))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         os.execv(command[0], command)
-    # It ends its debuggers when it is told to end; whoever does not listen is killed.
+    # Whoever does not listen when told to end is killed.
     timers = [
         threading.Timer(patience, os.kill, (child, signal.SIGTERM)),
         threading.Timer(patience + 10.0, os.kill, (child, signal.SIGKILL)),

@@ -28,7 +28,7 @@ class Typed:
     err: str
     #: What no input may make of it, in sentences.
     problems: Tuple[str, ...]
-    #: Processor time, with that of its debuggers.
+    #: Processor time.
     seconds: float
 
     @property
@@ -36,8 +36,6 @@ class Typed:
         """In a word, for the figures."""
         if "not read within" in self.err:
             return "late"
-        if "without an answer" in self.err:
-            return "without its debugger"
         return {0: "read", 1: "read in part", 2: "refused", 3: "refused"}.get(self.status, "ended")
 
 

@@ -1,4 +1,4 @@
-"""What MPI functions were given: as the debuggers tell it, against what the programs say of themselves."""
+"""What MPI functions were given, against what the programs say of themselves."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from mpi_queues import jobs
 from mpi_queues.system.watching import watch
 from support import cli, priority, processes
 from support.builds import LANGUAGES, PROGRAMS, MpiBuild
+from test_cores import DEBUGGERS, attached, in_debugger, shown_in
 
 
 class Said(NamedTuple):
@@ -81,13 +82,13 @@ class jobs_ended:
             job.end()
 
 
-def calls_of(job: jobs.Job, *options: str) -> List[Dict[str, Any]]:
+def calls_of(job: jobs.Job) -> List[Dict[str, Any]]:
     """The call of each rank, once all are in theirs."""
     found: List[Dict[str, Any]] = []
 
     def all_there() -> bool:
         found.clear()
-        shown = cli.show(job.pids, *options)
+        shown = cli.show(job.pids)
         found.extend(call for pid in job.pids for call in shown[pid]["calls"])
         return len(found) == len(job.pids)
 
@@ -117,38 +118,19 @@ FLAGS: List[Tuple[str, ...]] = [("-O0",), ("-O0", "-g3")]
 
 
 @pytest.mark.parametrize("flags", FLAGS, ids=" ".join)
-@pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
-@pytest.mark.usual("debian-native--O0 -g3")
-def test_arguments_of_c(mpi_build: MpiBuild, start_calls: StartCalls, via: str, flags: Tuple[str, ...]) -> None:
-    check_c(start_calls(mpi_build, "calls.c", *flags), via)
+@pytest.mark.usual("debian--O0 -g3")
+def test_arguments_of_c(mpi_build: MpiBuild, start_calls: StartCalls, flags: Tuple[str, ...]) -> None:
+    check_c(start_calls(mpi_build, "calls.c", *flags))
 
 
 @pytest.mark.parametrize("flags", FLAGS, ids=" ".join)
-@pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
-@pytest.mark.usual("mpich-debian-native--O0 -g3")
-def test_arguments_of_c_in_mpich(
-    mpich_build: MpiBuild, start_calls: StartCalls, via: str, flags: Tuple[str, ...]
-) -> None:
-    job = start_calls(mpich_build, "calls.c", *flags)
-    if loses_its_way(mpich_build, via):
-        check_incomplete(job)
-    else:
-        check_c(job, via)
+@pytest.mark.usual("mpich-debian--O0 -g3")
+def test_arguments_of_c_in_mpich(mpich_build: MpiBuild, start_calls: StartCalls, flags: Tuple[str, ...]) -> None:
+    check_c(start_calls(mpich_build, "calls.c", *flags))
 
 
-def loses_its_way(build: MpiBuild, via: str) -> bool:
-    """lldb 19 ends its walk within MPIR_Wait_impl of MPICH's ch3 with debug information, gdb does not."""
-    return via == "lldb" and build.id.startswith("mpich-ch3")
-
-
-def check_incomplete(job: jobs.Job) -> None:
-    """A stack that does not reach the application is told as such, and nothing of it taken for known."""
-    for process in cli.show(job.pids, "--via", "lldb").values():
-        assert process["calls"] or process["all_threads"] is False, process
-
-
-def check_c(job: jobs.Job, via: str) -> None:
-    calls = calls_of(job, "--via", via)
+def check_c(job: jobs.Job) -> None:
+    calls = calls_of(job)
     for rank, call in enumerate(calls):
         agree(call, said(rank_output(job, rank)))
     world = {one["name"]: one for one in calls[0]["arguments"]}["comm"]
@@ -156,17 +138,26 @@ def check_c(job: jobs.Job, via: str) -> None:
     assert world["value"] is not None and world["expression"] == "WORLD"
 
 
-@pytest.mark.parametrize("via", ["native", "gdb"])
+@pytest.mark.parametrize("debugger", DEBUGGERS)
+def test_a_debugger_tells_the_same(debian_mpi: MpiBuild, start_calls: StartCalls, debugger: str) -> None:
+    job = start_calls(debian_mpi, "calls.c", "-O0", "-g3")
+    # Each debugger counts threads in an order of its own.
+    wanted = [{**call, "thread": None} for call in calls_of(job)]
+    said = in_debugger(debugger, [attached(debugger, pid) for pid in job.pids], "mpi queues -format json")
+    calls = [call for process in shown_in(said)["processes"] for call in process["calls"]]
+    assert [{**call, "thread": None} for call in calls] == wanted
+
+
 @pytest.mark.slow
 def test_variables_of_other_units_and_of_libraries(
-    mpi_build: MpiBuild, start_calls: StartCalls, via: str, tmp_path: pathlib.Path
+    mpi_build: MpiBuild, start_calls: StartCalls, tmp_path: pathlib.Path
 ) -> None:
     sources = [PROGRAMS / f"calls_globals_{part}.c" for part in ("unit", "library")]
     library = [mpi_build.mpicc, "-g", "-fPIC", "-shared", sources[1], "-o", tmp_path / "libglobals.so"]
     subprocess.run(library, check=True)
     flags = ["-g", f"-Wl,-rpath,{tmp_path},--no-as-needed", str(sources[0]), str(tmp_path / "libglobals.so")]
     job = start_calls(mpi_build, "calls_globals.c", *flags)
-    for rank, call in enumerate(calls_of(job, "--via", via)):
+    for rank, call in enumerate(calls_of(job)):
         truth = said(rank_output(job, rank))
         if rank % 2:
             assert call["caller"] == "receive"
@@ -174,11 +165,9 @@ def test_variables_of_other_units_and_of_libraries(
         agree(call, truth)
 
 
-@pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
-@pytest.mark.usual("native")
-def test_arguments_of_cxx(debian_mpi: MpiBuild, start_calls: StartCalls, via: str) -> None:
+def test_arguments_of_cxx(debian_mpi: MpiBuild, start_calls: StartCalls) -> None:
     job = start_calls(debian_mpi, "calls.cc", "-O0")
-    for rank, call in enumerate(calls_of(job, "--via", via)):
+    for rank, call in enumerate(calls_of(job)):
         agree(call, said(rank_output(job, rank)))
 
 
@@ -221,16 +210,13 @@ def test_a_recording_tells_the_same(debian_mpich: MpiBuild, start_calls: StartCa
     assert [call["fingerprint"] for call in calls] == [call["fingerprint"] for call in live]
 
 
-@pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
 @pytest.mark.slow
-def test_a_core_file_tells_the_same(
-    debian_mpich: MpiBuild, start_calls: StartCalls, tmp_path: pathlib.Path, via: str
-) -> None:
+def test_a_core_file_tells_the_same(debian_mpich: MpiBuild, start_calls: StartCalls, tmp_path: pathlib.Path) -> None:
     job = start_calls(debian_mpich, "calls.c", "-O0")
     calls_of(job)
     core = f"{tmp_path}/core.{job.pids[1]}"
     subprocess.run(["gcore", "-o", f"{tmp_path}/core", str(job.pids[1])], check=True, capture_output=True)
-    shown = cli.mpi_queues("show", "--core", core, "--exe", str(job.program), "--via", via, "--format", "json")
+    shown = cli.mpi_queues("show", "--core", core, "--exe", str(job.program), "--format", "json")
     ((call,),) = [process["calls"] for process in json.loads(shown.out)["processes"]]
     agree(call, said(rank_output(job, 1)))
 
@@ -257,28 +243,23 @@ def test_without_its_source_an_unoptimised_program_tells_why(debian_mpi: MpiBuil
 
 
 #: A loop without anything of its own that changes is told from a wait by what the MPI's shared memory has.
-@pytest.mark.parametrize(("via", "flags"), [("gdb", "-O2"), ("lldb", "-O0")])
+@pytest.mark.parametrize("flags", ["-O2", "-O0"])
 @pytest.mark.slow
-def test_a_fingerprint_tells_a_loop_from_a_wait(
-    mpi_build: MpiBuild, start_calls: StartCalls, via: str, flags: str
-) -> None:
-    check_fingerprints(mpi_build, start_calls, via, flags)
+def test_a_fingerprint_tells_a_loop_from_a_wait(mpi_build: MpiBuild, start_calls: StartCalls, flags: str) -> None:
+    check_fingerprints(mpi_build, start_calls, flags)
 
 
-@pytest.mark.parametrize(("via", "flags"), [("gdb", "-O2"), ("lldb", "-O0")])
+@pytest.mark.parametrize("flags", ["-O2", "-O0"])
 @pytest.mark.slow
 def test_a_fingerprint_tells_a_loop_from_a_wait_in_mpich(
-    mpich_build: MpiBuild, start_calls: StartCalls, via: str, flags: str
+    mpich_build: MpiBuild, start_calls: StartCalls, flags: str
 ) -> None:
-    if loses_its_way(mpich_build, via):
-        check_incomplete(start_calls(mpich_build, "calls.c", flags))
-    else:
-        check_fingerprints(mpich_build, start_calls, via, flags)
+    check_fingerprints(mpich_build, start_calls, flags)
 
 
-def check_fingerprints(build: MpiBuild, start_calls: StartCalls, via: str, flags: str) -> None:
+def check_fingerprints(build: MpiBuild, start_calls: StartCalls, flags: str) -> None:
     waiting = start_calls(build, "calls_pingpong.c", flags, ranks=2, arguments=["wait"])
-    first, second = [calls_of(waiting, "--via", via) for _ in range(2)]
+    first, second = [calls_of(waiting) for _ in range(2)]
     assert first == second
     assert all(call["fingerprint"] for call in first)
     assert watch(waiting.pids, time.monotonic() + 0.5).moving == set()
@@ -287,7 +268,7 @@ def check_fingerprints(build: MpiBuild, start_calls: StartCalls, via: str, flags
     # MPICH's ch4 has rings of cells, which two looks find with the same content one time in a hundred.
     looks = []
     for _ in range(3):
-        looks.append([call["fingerprint"] for call in calls_of(running, "--via", via)])
+        looks.append([call["fingerprint"] for call in calls_of(running)])
         go_round(running.pids)
     assert all(None not in words and len(set(words)) > 1 for words in zip(*looks)), looks
     assert watch(running.pids, time.monotonic() + 0.5).moving == set(running.pids)

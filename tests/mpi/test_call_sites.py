@@ -72,15 +72,11 @@ def check_call(call: Dict[str, Any], output: str, told: Tuple[str, ...]) -> None
         assert "is not on this machine" in call["arguments_unknown"]
 
 
-@pytest.mark.parametrize(
-    ("via", "flags"), [("gdb", ("-O2",)), ("gdb", ("-O2", "-gdwarf-4", "-gz")), ("lldb", ("-O2",))]
-)
+@pytest.mark.parametrize("flags", [("-O2",), ("-O2", "-gdwarf-4", "-gz")])
 @pytest.mark.slow
-def test_calls_without_their_source(
-    debian_mpi: MpiBuild, start_calls: StartCalls, via: str, flags: Tuple[str, ...]
-) -> None:
+def test_calls_without_their_source(debian_mpi: MpiBuild, start_calls: StartCalls, flags: Tuple[str, ...]) -> None:
     job = started(start_calls, debian_mpi, *flags)
-    check(job, calls_of(job, "--via", via))
+    check(job, calls_of(job))
 
 
 @pytest.mark.slow
@@ -89,13 +85,11 @@ def test_calls_without_their_source_in_mpich(mpich_build: MpiBuild, start_calls:
     check(job, calls_of(job))
 
 
-@pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
-@pytest.mark.usual("native")
-def test_calls_in_functions_that_were_inlined(debian_mpi: MpiBuild, start_calls: StartCalls, via: str) -> None:
+def test_calls_in_functions_that_were_inlined(debian_mpi: MpiBuild, start_calls: StartCalls) -> None:
     job = start_calls(debian_mpi, "calls.c", "-O2")
-    with_source = calls_of(job, "--via", via)
+    with_source = calls_of(job)
     hide(job, "calls.c")
-    calls = calls_of(job, "--via", via)
+    calls = calls_of(job)
     told = [("tag", "comm"), ("count", "array_of_requests"), ("request",), ("count",)]
     for rank, (call, names) in enumerate(zip(calls, told)):
         check_call(call, rank_output(job, rank), names)
@@ -107,13 +101,12 @@ def test_calls_in_functions_that_were_inlined(debian_mpi: MpiBuild, start_calls:
             assert known or argument["name"] not in values(calls[with_source.index(call)]), argument
 
 
-@pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
 @pytest.mark.slow
-def test_fortran_gives_addresses(debian_mpi: MpiBuild, start_calls: StartCalls, via: str) -> None:
+def test_fortran_gives_addresses(debian_mpi: MpiBuild, start_calls: StartCalls) -> None:
     job = start_calls(debian_mpi, "calls.f90", "-O2", ranks=3)
     hide(job, "calls.f90")
     known = set()
-    for rank, call in enumerate(calls_of(job, "--via", via)):
+    for rank, call in enumerate(calls_of(job)):
         truth, found = said(rank_output(job, rank)), values(call)
         for name, value in found.items():
             assert name not in truth.given or truth.given[name] == value, (name, call)
@@ -121,16 +114,13 @@ def test_fortran_gives_addresses(debian_mpi: MpiBuild, start_calls: StartCalls, 
     assert known >= {"tag", "count", "array_of_requests", "comm"}
 
 
-@pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
 @pytest.mark.slow
-def test_a_core_file_tells_its_calls(
-    debian_mpich: MpiBuild, start_calls: StartCalls, tmp_path: pathlib.Path, via: str
-) -> None:
+def test_a_core_file_tells_its_calls(debian_mpich: MpiBuild, start_calls: StartCalls, tmp_path: pathlib.Path) -> None:
     job = started(start_calls, debian_mpich, "-O2")
     calls_of(job)
     core = f"{tmp_path}/core.{job.pids[0]}"
     subprocess.run(["gcore", "-o", f"{tmp_path}/core", str(job.pids[0])], check=True, capture_output=True)
-    shown = cli.mpi_queues("show", "--core", core, "--exe", str(job.program), "--via", via, "--format", "json")
+    shown = cli.mpi_queues("show", "--core", core, "--exe", str(job.program), "--format", "json")
     ((call,),) = [process["calls"] for process in json.loads(shown.out)["processes"]]
     check_call(call, rank_output(job, 0), TOLD[0])
 

@@ -18,7 +18,6 @@ from support.paths import PROJECT
 
 StartJob = Callable[..., Job]
 DEBUGGERS = ("gdb", "lldb")
-READERS = ("native", *DEBUGGERS)
 
 
 def without_origin(text: str) -> Any:
@@ -47,8 +46,8 @@ def core_options(dumped: List[pathlib.Path], program: pathlib.Path) -> List[str]
     return [part for core in dumped for part in ("--core", str(core), "--exe", str(program))]
 
 
-def from_core(core: pathlib.Path, program: pathlib.Path, via: str, *options: str) -> Result:
-    return mpi_queues("show", *core_options([core], program), "--via", via, "--format", "json", "--internal", *options)
+def from_core(core: pathlib.Path, program: pathlib.Path) -> Result:
+    return mpi_queues("show", *core_options([core], program), "--format", "json", "--internal")
 
 
 PROGRAMS: List[Tuple[str, Tuple[str, ...], int]] = [
@@ -70,14 +69,13 @@ def test_the_same_as_on_the_live_processes(
     live = mpi_queues("show", *pid_options(job.pids), "--format", "json", "--internal")
     assert live.status == 0, str(live)
     dumped = [cores.gcore(pid, tmp_path / "core") for pid in job.pids]
-    for via in READERS:
-        shown = mpi_queues("show", *core_options(dumped, job.program), "--via", via, "--format", "json", "--internal")
-        assert (shown.status, shown.err) == (0, ""), str(shown)
-        found = json.loads(shown.out)["processes"]
-        assert [process["source"]["via"] for process in found] == ["core"] * ranks
-        for rank, process in enumerate(found):
-            assert_equal(job.truth[rank], without_internal(process))
-        assert without_origin(shown.out) == without_origin(live.out), via
+    shown = mpi_queues("show", *core_options(dumped, job.program), "--format", "json", "--internal")
+    assert (shown.status, shown.err) == (0, ""), str(shown)
+    found = json.loads(shown.out)["processes"]
+    assert [process["source"]["via"] for process in found] == ["core"] * ranks
+    for rank, process in enumerate(found):
+        assert_equal(job.truth[rank], without_internal(process))
+    assert without_origin(shown.out) == without_origin(live.out)
 
 
 @pytest.fixture(scope="module")
@@ -102,41 +100,56 @@ def core(whole: pathlib.Path, tmp_path: pathlib.Path) -> pathlib.Path:
     return copy
 
 
-def in_debugger(debugger: str, program: Optional[pathlib.Path], core: pathlib.Path, *commands: str) -> str:
+def in_debugger(debugger: str, opened: List[List[str]], *commands: str) -> str:
+    """What a debugger prints for commands about processes, each of which some commands have opened."""
     loader = PROJECT / f"{debugger}-scripts" / "mpi_queues.py"
     if debugger == "gdb":
-        typed = ["gdb", "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off", "-iex", "set auto-load off"]
-        opened = [str(program), str(core)] if program is not None else ["--core", str(core)]
-        typed += ["-ex", f"source {loader}", *(part for one in commands for part in ("-ex", one)), *opened]
+        start, option, load = ["gdb", "-nx", "-q", "-batch"], "-ex", f"source {loader}"
+        start += ["-iex", "set debuginfod enabled off", "-iex", "set auto-load off"]
+        for number, one in enumerate(opened[1:], 2):
+            one[:0] = ["add-inferior -no-connection", f"inferior {number}"]
     else:
-        typed = ["lldb-19", "--no-lldbinit", "--batch", str(program), "--core", str(core)]
-        typed += ["-o", f"command script import {loader}", *(part for one in commands for part in ("-o", one))]
-    run = subprocess.run(typed, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120, check=False)
+        start, option, load = ["lldb-19", "--no-lldbinit", "--batch"], "-o", f"command script import {loader}"
+    typed = [part for one in ([load], *opened, commands) for command in one for part in (option, command)]
+    run = subprocess.run([*start, *typed], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120)
     return run.stdout + run.stderr
+
+
+def opened_core(debugger: str, core: pathlib.Path, program: pathlib.Path) -> List[str]:
+    if debugger == "gdb":
+        return [f"file {program}", f"core-file {core}"]
+    return [f"target create {program} --core {core}"]
+
+
+def attached(debugger: str, pid: int) -> List[str]:
+    return [f"attach {pid}"] if debugger == "gdb" else ['target create ""', f"process attach -p {pid}"]
+
+
+def shown_in(said: str) -> Any:
+    """The JSON among what a debugger has printed."""
+    return json.JSONDecoder().raw_decode(said[said.index('{\n  "schema"') :])[0]
 
 
 @pytest.mark.parametrize("debugger", DEBUGGERS)
 @pytest.mark.slow
 def test_in_a_debugger(debugger: str, modes: Job, whole: pathlib.Path) -> None:
     live = mpi_queues("show", "--pid", str(modes.pids[0]), "--format", "json", "--internal")
-    said = in_debugger(debugger, modes.program, whole, "mpi queues -format json -internal")
-    shown = json.JSONDecoder().raw_decode(said[said.index('{\n  "schema"') :])[0]
-    assert without_origin(json.dumps(shown)) == without_origin(live.out)
+    said = in_debugger(debugger, [opened_core(debugger, whole, modes.program)], "mpi queues -format json -internal")
+    assert without_origin(json.dumps(shown_in(said))) == without_origin(live.out)
 
 
-def test_gdb_without_the_program_guesses_no_calls(modes: Job, whole: pathlib.Path) -> None:
-    # Without it gdb knows no libraries and unwinds at random: nobody knows that no thread is in MPI_Recv. Some gdb look
-    # for the program that the core names.
+def test_gdb_without_the_program_tells_what_the_libraries_tell(modes: Job, whole: pathlib.Path) -> None:
+    # Without it gdb knows no libraries, and unwinds at random. Some gdb look for the program that the core names.
     program, hidden = pathlib.Path(modes.program), pathlib.Path(f"{modes.program}.hidden")
     program.rename(hidden)
     try:
-        said = in_debugger("gdb", None, whole, "mpi queues -format json")
+        said = in_debugger("gdb", [[f"core-file {whole}"]], "mpi queues -format json")
     finally:
         hidden.rename(program)
-    shown = json.JSONDecoder().raw_decode(said[said.index('{\n  "schema"') :])[0]
-    (process,) = shown["processes"]
+    (process,) = shown_in(said)["processes"]
     assert process["executable"] == str(modes.program)
-    assert process["calls"] == []
+    told = [(call["function"], call["caller"], call["line"]) for call in process["calls"]]
+    assert told == [(modes.truth[0]["call"], None, None)]
     operations = [
         operation
         for communicator in process["communicators"]
@@ -152,8 +165,8 @@ def test_core_files_one_after_another(debugger: str, modes: Job, whole: pathlib.
     # Both have the pid of one process, and only the first has its heap.
     heap = cores.mapped(modes.pids[0], "[heap]")
     cores.leave_out(core, lambda segment: segment.address in heap)
-    reopen = f"core-file {core}" if debugger == "gdb" else f"target create {modes.program} --core {core}"
-    said = in_debugger(debugger, modes.program, whole, "mpi queues", reopen, "mpi queues -selected")
+    first, second = (opened_core(debugger, one, modes.program) for one in (whole, core))
+    said = in_debugger(debugger, [first], "mpi queues", second[-1], "mpi queues -selected")
     assert said.count("Rank 0 of 2") == 1
     assert "are not in the core file: the heap" in said
 
@@ -167,9 +180,9 @@ def test_recorded_in_a_debugger(debugger: str, modes: Job, whole: pathlib.Path, 
         ("mpi record", "mpi record: needs the name of a file"),
         ("mpi record -full /proc/x", "cannot write the recording /proc/x"),
     ):
-        assert answer in in_debugger(debugger, modes.program, whole, command)
+        assert answer in in_debugger(debugger, [opened_core(debugger, whole, modes.program)], command)
     shown = mpi_queues("show", "--recording", str(file), "--format", "json", "--internal")
-    assert without_origin(shown.out) == without_origin(from_core(whole, modes.program, debugger).out)
+    assert without_origin(shown.out) == without_origin(from_core(whole, modes.program).out)
 
 
 @pytest.mark.parametrize("debugger", DEBUGGERS)
@@ -177,7 +190,7 @@ def test_a_debugger_with_another_program_is_told(
     debugger: str, debian_mpi: MpiBuild, start_job: StartJob, whole: pathlib.Path
 ) -> None:
     other = start_job(debian_mpi, "truth_comms", ranks=2)
-    said = in_debugger(debugger, other.program, whole, "mpi queues")
+    said = in_debugger(debugger, [opened_core(debugger, whole, other.program)], "mpi queues")
     assert f"was not dumped by {other.program}" in said
     assert "truth_modes" in said
 
@@ -192,9 +205,9 @@ def test_both_dumps_of_gdb_are_read(modes: Job, tmp_path: pathlib.Path, whole: p
         capture_output=True,
         check=True,
     )
-    expected = without_origin(from_core(whole, modes.program, "gdb").out)
+    expected = without_origin(from_core(whole, modes.program).out)
     assert expected["processes"]
-    assert without_origin(from_core(made, modes.program, "gdb").out) == expected
+    assert without_origin(from_core(made, modes.program).out) == expected
 
 
 @pytest.mark.parametrize("packer", ["zstd", "lz4", "xz", "gzip"])
@@ -207,12 +220,9 @@ def test_compressed_ones(packer: str, modes: Job, whole: pathlib.Path, tmp_path:
     named = ("show", *core_options([packed], modes.program), "--format", "json", "--internal")
     shown = mpi_queues(*named, environment={"TMPDIR": str(temporary)})
     assert (shown.status, shown.err) == (0, ""), str(shown)
-    assert without_origin(shown.out) == without_origin(from_core(whole, modes.program, "native").out)
+    assert without_origin(shown.out) == without_origin(from_core(whole, modes.program).out)
     assert list(temporary.iterdir()) == []
     assert "No such file" in refused(*named[1:-3], environment={"TMPDIR": str(tmp_path / "nix")})
-    for debugger in DEBUGGERS:
-        said = refused(*core_options([packed], modes.program), "--via", debugger)
-        assert f"compressed by {packer}" in said and f"type: {packer} -dc {packed} > core" in said
 
 
 def test_a_core_that_systemd_keeps(tmp_path: pathlib.Path) -> None:
@@ -237,11 +247,11 @@ def test_a_library_that_is_missing_is_named(tmp_path: pathlib.Path) -> None:
         child.wait()
     build_id = "(build-id "
     library.unlink()
-    told = mpi_queues("stacks", *core_options([dumped], program), "--via", "native")
+    told = mpi_queues("stacks", *core_options([dumped], program))
     assert f"the core file names {library} {build_id}" in " ".join(told.err.split() + told.out.split()), str(told)
     assert "which is not here" in " ".join(told.out.split()) + told.err
     subprocess.run(["gcc", "-O2", "-g", "-shared", "-fPIC", "-o", library, source], check=True)
-    told = mpi_queues("stacks", *core_options([dumped], program), "--via", "native")
+    told = mpi_queues("stacks", *core_options([dumped], program))
     assert f"and the file there {build_id}" in " ".join(told.err.split() + told.out.split()), str(told)
 
 
@@ -260,33 +270,29 @@ def test_the_dump_of_the_kernel(
     live = mpi_queues("show", "--pid", str(job.pids[1]), "--format", "json", "--internal")
     pathlib.Path(f"/proc/{job.pids[1]}/coredump_filter").write_text(filter_bits)
     dumped = cores.kernel_core(job.pids[1], tmp_path)
-    for via in READERS:
-        shown = from_core(dumped, job.program, via)
-        assert shown.status == 0, str(shown)
-        assert without_origin(shown.out) == without_origin(live.out), via
+    shown = from_core(dumped, job.program)
+    assert shown.status == 0, str(shown)
+    assert without_origin(shown.out) == without_origin(live.out)
 
 
-@pytest.mark.parametrize("via", READERS)
-@pytest.mark.usual("native", "gdb")
-def test_a_heap_that_was_left_out_is_never_empty_queues(via: str, modes: Job, core: pathlib.Path) -> None:
+def test_a_heap_that_was_left_out_is_never_empty_queues(modes: Job, core: pathlib.Path) -> None:
     heap = cores.mapped(modes.pids[0], "[heap]")
     assert cores.leave_out(core, lambda segment: segment.address in heap) >= 1
-    result = from_core(core, modes.program, via)
+    result = from_core(core, modes.program)
     assert result.status == 3, str(result)
     assert "are not in the core file: the heap" in result.err
     assert "coredump_filter" in result.err
     assert json.loads(result.out)["processes"] == []
 
 
-@pytest.mark.parametrize("via", READERS)
 @pytest.mark.slow
 def test_the_filter_that_leaves_out_everything(
-    via: str, debian_mpi: MpiBuild, start_job: StartJob, tmp_path: pathlib.Path
+    debian_mpi: MpiBuild, start_job: StartJob, tmp_path: pathlib.Path
 ) -> None:
     job = start_job(debian_mpi, "truth_modes", ranks=2)
     pathlib.Path(f"/proc/{job.pids[0]}/coredump_filter").write_text("0x0")
     dumped = cores.gcore(job.pids[0], tmp_path / "core")
-    result = from_core(dumped, job.program, via)
+    result = from_core(dumped, job.program)
     assert result.status == 3, str(result)
     assert f"are not in the core file: memory of {job.program}" in result.err
     assert "coredump_filter" in result.err
@@ -296,7 +302,7 @@ def test_stacks_that_were_left_out_prove_nothing(modes: Job, core: pathlib.Path)
     # Without the stacks nobody knows that no thread is in MPI_Recv.
     stack = cores.mapped(modes.pids[0], "[stack]")
     assert cores.leave_out(core, lambda segment: segment.address in stack) == 1
-    (process,) = json.loads(from_core(core, modes.program, "gdb").out)["processes"]
+    (process,) = json.loads(from_core(core, modes.program).out)["processes"]
     assert process["host"] is None
     operations = [
         operation
@@ -307,14 +313,13 @@ def test_stacks_that_were_left_out_prove_nothing(modes: Job, core: pathlib.Path)
     assert not [one for one in operations if one["call"] is not None and not one["persistent"] and not one["internal"]]
 
 
-@pytest.mark.parametrize("via", READERS)
 @pytest.mark.parametrize("part", [0.05, 0.5, 0.9])
-@pytest.mark.usual("0.5-gdb")
-def test_a_truncated_core(via: str, part: float, modes: Job, core: pathlib.Path) -> None:
+@pytest.mark.usual("0.5")
+def test_a_truncated_core(part: float, modes: Job, core: pathlib.Path) -> None:
     size = core.stat().st_size
     with core.open("r+b") as file:
         file.truncate(int(size * part))
-    result = from_core(core, modes.program, via)
+    result = from_core(core, modes.program)
     assert result.status == 3, str(result)
     assert "is truncated: " in result.err
     assert "Traceback" not in result.err
@@ -322,7 +327,7 @@ def test_a_truncated_core(via: str, part: float, modes: Job, core: pathlib.Path)
 
 def test_another_program(debian_mpi: MpiBuild, start_job: StartJob, modes: Job, whole: pathlib.Path) -> None:
     other = start_job(debian_mpi, "truth_comms", ranks=2)
-    result = from_core(whole, other.program, "gdb")
+    result = from_core(whole, other.program)
     assert result.status == 3
     assert f"{whole}: was not dumped by {other.program}" in result.err
     assert str(modes.program) in result.err
@@ -364,7 +369,6 @@ def test_damaged_headers(seed: int, modes: Job, core: pathlib.Path) -> None:
         for _ in range(40):
             file.seek(chance.randrange(0x40, 0x6000))
             file.write(bytes([chance.randrange(256)]))
-    # In this process: a debugger is not needed.
     from mpi_queues import NativeError, _native
     from mpi_queues.debuggers.base import DebuggerError
 
@@ -381,16 +385,13 @@ def test_damaged_headers(seed: int, modes: Job, core: pathlib.Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("via", READERS)
-def test_a_recording_of_a_core(via: str, modes: Job, whole: pathlib.Path, tmp_path: pathlib.Path) -> None:
+def test_a_recording_of_a_core(modes: Job, whole: pathlib.Path, tmp_path: pathlib.Path) -> None:
     file = tmp_path / "hang.mpirec"
-    result = mpi_queues(
-        "record", "--core", str(whole), "--exe", str(modes.program), "--full", "--via", via, "-o", str(file)
-    )
+    result = mpi_queues("record", "--core", str(whole), "--exe", str(modes.program), "--full", "-o", str(file))
     assert result.status == 0, str(result)
     shown: Dict[str, Any] = json.loads(
         mpi_queues("show", "--recording", str(file), "--format", "json", "--internal").out
     )
-    expected = without_origin(from_core(whole, modes.program, via).out)
+    expected = without_origin(from_core(whole, modes.program).out)
     assert expected["processes"]
     assert without_origin(json.dumps(shown)) == expected

@@ -6,16 +6,17 @@ Only how memory was read (``source.via``) and the time may differ.
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any, Callable, Dict, List
 
 import pytest
+from support import cores
 from support.builds import MpiBuild
 from support.cli import mpi_queues, pid_options
 from support.compare import assert_equal, lasting
 from support.jobs import Job
 from support.truths import Program, name_of
+from test_cores import DEBUGGERS, attached, core_options, in_debugger, opened_core, shown_in
 
 StartJob = Callable[..., Job]
 Processes = Dict[int, Any]
@@ -35,29 +36,11 @@ PROGRAMS: List[Program] = [
 #: Where Open MPI 5.0 keeps things elsewhere.
 WHEEL_PROGRAMS = [PROGRAMS[0], PROGRAMS[1], PROGRAMS[3]]
 
-VIA = {"native": "native", "gdb": "gdb", "lldb": "lldb"}
-VIA.update((f"{reader} core", "core") for reader in ("native", "gdb", "lldb"))
-
 
 def _shown(*options: str) -> Processes:
     result = mpi_queues("show", *options, "--internal", "--format", "json")
     assert result.status == 0, str(result)
     return {process["pid"]: process for process in json.loads(result.out)["processes"]}
-
-
-def _cores(job: Job, directory: Path) -> List[str]:
-    """Dumps every rank while it hangs, and returns the options that name the dumps."""
-    options: List[str] = []
-    for pid in job.pids:
-        core = directory / f"core.{pid}"
-        command = ["gdb", "-nx", "-q", "-batch", "-iex", "set debuginfod enabled off", "-p", str(pid)]
-        command += ["-ex", f"generate-core-file {core}", "-ex", "detach"]
-        run = subprocess.run(
-            command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=180, check=False
-        )
-        assert core.exists(), run
-        options += ["--core", str(core), "--exe", str(job.program)]
-    return options
 
 
 def _recorded(file: Path, *target: str) -> Processes:
@@ -104,22 +87,27 @@ def test_every_kind_of_target_gives_the_same_on_mpich(
 
 
 def _compare_all(job: Job, tmp_path: Path, *, truth: bool = True) -> None:
-    pids = pid_options(job.pids)
-    found: Dict[str, Processes] = {via: _shown(*pids, "--via", via) for via in ("gdb", "lldb", "native")}
-    cores = _cores(job, tmp_path)
-    for debugger in ("gdb", "lldb", "native"):
-        found[f"{debugger} core"] = _shown(*cores, "--via", debugger)
-        found[f"recorded by {debugger}"] = _recorded(tmp_path / f"{debugger}.mpirec", *pids, "--via", debugger)
-        from_core = tmp_path / f"{debugger}-core.mpirec"
-        found[f"recorded by {debugger} from cores"] = _recorded(from_core, *cores, "--via", debugger)
+    pids, dumped = pid_options(job.pids), [cores.gcore(pid, tmp_path / "core") for pid in job.pids]
+    options = core_options(dumped, job.program)
+    found = {"native": _shown(*pids), "core": _shown(*options)}
+    found["recording"] = _recorded(tmp_path / "live.mpirec", *pids)
+    found["recording of cores"] = _recorded(tmp_path / "core.mpirec", *options)
+    for debugger in DEBUGGERS:
+        live = [attached(debugger, pid) for pid in job.pids]
+        from_cores = [opened_core(debugger, core, job.program) for core in dumped]
+        for kind, opened in ((debugger, live), (f"core in {debugger}", from_cores)):
+            file = tmp_path / f"{kind.replace(' ', '-')}.mpirec"
+            said = in_debugger(debugger, opened, "mpi queues -format json -internal", f"mpi record {file}")
+            found[kind] = {process["pid"]: process for process in shown_in(said)["processes"]}
+            found[f"recording of {kind}"] = _shown("--recording", str(file))
     job.assert_running()
 
     for kind, shown in found.items():
         assert sorted(shown) == sorted(job.pids), kind
         for rank, posted in sorted(job.truth.items()):
             process = shown[job.pids[rank]]
-            assert process["source"]["via"] == VIA.get(kind, "recording")
-            left, right = _comparable(process), _comparable(found["gdb"][job.pids[rank]])
+            assert process["source"]["via"] == kind.split()[0]
+            left, right = _comparable(process), _comparable(found["native"][job.pids[rank]])
             if "core" in kind and left["host"] is None:
                 # Launchers of MPICH do not tell a process its host.
                 del left["host"], right["host"]

@@ -71,7 +71,7 @@ def _compare(job: Job, name: str, directory: Path, request: pytest.FixtureReques
     if of_the_distribution and (name in ON_EVERY_TARGET or request.config.getoption("--all")):
         compare_all(job, directory)
     else:
-        compare_live(job, "gdb")
+        compare_live(job)
         job.assert_running()
 
 
@@ -104,7 +104,7 @@ def test_requests_over_libfabric_are_what_the_program_made(
 ) -> None:
     """With this provider sends wait that others answer at once, as the program expects."""
     job = start_job(BUILDS[f"{DEBIAN}+ofi-tcp-ofi_rxm"](), "handles_requests", str(tmp_path), ranks=3)
-    compare_live(job, "native")
+    compare_live(job)
 
 
 @pytest.mark.parametrize("name", [f"{DEBIAN}+ucx", f"{DEBIAN}+ofi-tcp-ofi_rxm"])
@@ -113,7 +113,7 @@ def test_messages_over_networks_are_what_the_program_made(
     preflight: None, start_job: Callable[..., Job], name: str
 ) -> None:
     """Matched ones: with the mtl ofi the objects of those that were received are never given back."""
-    compare_live(start_job(BUILDS[name](), "handles_misc", ranks=2), "native")
+    compare_live(start_job(BUILDS[name](), "handles_misc", ranks=2))
 
 
 @pytest.mark.parametrize("name", [WHEEL, f"{WHEEL}+ucx", f"{WHEEL}+ofi-tcp", f"{WHEEL}+monitoring"])
@@ -123,7 +123,7 @@ def test_partitioned_requests_are_what_the_program_made(
 ) -> None:
     """Their component has them whatever moves the messages."""
     build = over(WHEEL, MONITORING) if name.endswith("+monitoring") else BUILDS[name]()
-    compare_live(start_job(build, "handles_partitioned", ranks=2), "native")
+    compare_live(start_job(build, "handles_partitioned", ranks=2))
 
 
 @pytest.mark.slow

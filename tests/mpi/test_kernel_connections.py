@@ -15,6 +15,7 @@ from support.cli import mpi_queues, pid_options, show
 from support.jobs import Job
 from support.paths import PROGRAMS
 from support.transports import Transport
+from test_cores import attached, in_debugger, shown_in
 
 StartJob = Callable[..., Job]
 
@@ -48,8 +49,8 @@ def test_what_a_rank_that_computes_has_not_read(debian_mpi: MpiBuild, start_job:
     text = " ".join(mpi_queues("show", *pid_options(job.pids)).out.split())
     assert text.count(f"perhaps messages wait in the kernel: {_unread(first)} bytes") == 1
 
-    by_gdb = show(job.pids, "--via", "gdb")[job.pids[0]]["tcp"]
-    assert by_gdb["unread_bytes"] is None and "without a debugger" in by_gdb["reason"]
+    said = in_debugger("gdb", [attached("gdb", job.pids[0])], "mpi queues -format json")
+    assert _unread(shown_in(said)["processes"][0]) == _unread(first)
     recording = tmp_path / "job.mpirec"
     result = mpi_queues("record", *pid_options(job.pids), "-o", str(recording))
     assert result.status == 0, str(result)

@@ -55,10 +55,9 @@ def job(request: pytest.FixtureRequest) -> Iterator[Job]:
         yield job
 
 
-@pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
-@pytest.mark.usual("wheel_mpi-native", "debian_mpich-native")
-def test_who_is_late_is_told(job: Job, via: str) -> None:
-    assert_told(diagnosis(*pid_options(job.pids), "--via", via))
+@pytest.mark.usual("wheel_mpi", "debian_mpich")
+def test_who_is_late_is_told(job: Job) -> None:
+    assert_told(diagnosis(*pid_options(job.pids)))
     job.assert_running()
 
 

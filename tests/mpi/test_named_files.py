@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import pathlib
 import shutil
@@ -10,7 +9,7 @@ import signal
 import subprocess
 import time
 from contextlib import contextmanager
-from typing import Any, Callable, Dict, Iterator, List
+from typing import Any, Callable, Iterator, List
 
 import pytest
 from mpi_queues.system import files
@@ -65,30 +64,14 @@ def test_a_launcher_that_names_a_fifo(fifo: pathlib.Path, tmp_path: pathlib.Path
         processes.assert_running(pid)
 
 
-@pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
 @pytest.mark.parametrize("what", ["fifo", "device", "kernel"])
-@pytest.mark.usual("fifo-native", "fifo-gdb", "device-native", "device-gdb", "kernel-native", "kernel-gdb")
-def test_no_debugger_is_let_near_it(fifo: pathlib.Path, tmp_path: pathlib.Path, via: str, what: str) -> None:
+@pytest.mark.usual("*")
+def test_a_process_that_names_one(fifo: pathlib.Path, tmp_path: pathlib.Path, what: str) -> None:
     named = {"fifo": fifo, "device": pathlib.Path("/dev/zero"), "kernel": pathlib.Path("/proc/kmsg")}[what]
-    words = {"fifo": "a FIFO", "device": "a device", "kernel": "a file that the kernel makes up"}[what]
     with naming(named, tmp_path) as pid:
-        result = mpi_queues("show", "--pid", str(pid), "--via", via, timeout=SOON)
-        assert result.status == 3, str(result)
-        if via != "native":
-            assert f"pid {pid}: it names {named} as a library of its own, which is {words}" in result.err
+        result = mpi_queues("show", "--pid", str(pid), timeout=SOON)
+        assert result.status == 3 and "Traceback" not in result.err, str(result)
         processes.assert_running(pid)
-
-
-def hanging_gdb(place: pathlib.Path, fifo: pathlib.Path, when: str) -> Dict[str, str]:
-    """An environment in which gdb waits for a FIFO while it is attached, as it does for one that a library is named
-    after it was looked at."""
-    script = place / "gdb"
-    script.write_text(
-        f"#!/bin/sh\nexec {shutil.which('gdb')} -iex 'python import gdb' -iex 'python "
-        f'gdb.events.new_objfile.connect(lambda event: ({when}) and open("{fifo}"))\' "$@"\n'
-    )
-    script.chmod(0o755)
-    return {**os.environ, "PATH": f"{place}{os.pathsep}{os.environ['PATH']}"}
 
 
 def longest_stop(pids: List[int], running: subprocess.Popen[Any]) -> float:
@@ -101,30 +84,6 @@ def longest_stop(pids: List[int], running: subprocess.Popen[Any]) -> float:
             longest = max(longest, now - since[pid] if since[pid] else 0.0)
         time.sleep(0.02)
     return longest
-
-
-def test_ranks_do_not_stand_longer_than_the_limit(
-    fifo: pathlib.Path, tmp_path: pathlib.Path, debian_mpi: MpiBuild, start_job: Callable[..., Job]
-) -> None:
-    job = start_job(debian_mpi, "truth_comms", ranks=3)
-    environment = hanging_gdb(tmp_path, fifo, "len(gdb.inferiors()) > 1")
-    limit = 12.0
-    command = ["show", "--job", str(job.launcher_pid), "--via", "gdb", "--timeout", f"{limit:g}", "--format", "json"]
-    out = tmp_path / "out.json"
-    # To a file: nobody reads a pipe while the ranks are watched.
-    with (
-        out.open("w") as to,
-        subprocess.Popen([str(MPI_QUEUES), *command], env=environment, stdout=to, stderr=subprocess.DEVNULL) as running,
-    ):
-        stood = longest_stop(job.pids, running)
-    shown = json.loads(out.read_text())["processes"]
-    # A debugger that hangs is told to end, and then killed.
-    assert stood < limit + 5.0
-    assert [one["rank"] for one in shown] == [0, 1, 2]
-    assert "not read within 12 seconds" in shown[1]["problems"][0] and shown[1]["mpi"] is None
-    # It had not got to this one, which was read alone.
-    assert shown[2]["mpi"]["implementation"] == "Open MPI"
-    job.assert_running()
 
 
 def test_options_that_name_a_fifo(fifo: pathlib.Path, tmp_path: pathlib.Path) -> None:

@@ -16,8 +16,9 @@ from typing import Any, Dict, Iterator, List
 import pytest
 from support import processes
 from support.builds import MpiBuild
-from support.cli import mpi_queues, pid_options
+from support.cli import mpi_queues, pid_options, show
 from support.jobs import Job
+from test_cores import attached, in_debugger
 
 #: Reads the processes again and again, and says when it has begun.
 _READER = """
@@ -80,13 +81,6 @@ def test_a_reader_that_is_killed_leaves_the_ranks_as_they_were(job: Job, rounds:
     job.assert_running()
 
 
-def _shown(*options: str) -> Dict[str, Any]:
-    result = mpi_queues("show", *options, "--format", "json")
-    assert result.status == 0, str(result)
-    found: Dict[str, Any] = json.loads(result.out)
-    return found
-
-
 def test_no_debugger_is_needed(job: Job, tmp_path: pathlib.Path) -> None:
     # Neither is on the path.
     alone = {**os.environ, "PATH": str(tmp_path)}
@@ -94,14 +88,6 @@ def test_no_debugger_is_needed(job: Job, tmp_path: pathlib.Path) -> None:
         kind = ["comm"] if command == "handles" else []
         result = mpi_queues(command, *pid_options(job.pids), *kind, environment=alone)
         assert result.status == 0, str(result)
-
-
-def test_the_plug_in_reads_natively_too(job: Job) -> None:
-    options = [*pid_options(job.pids), "--source", "plugin"]
-    native, gdb = (_shown(*options, "--via", via)["processes"] for via in ("native", "gdb"))
-    assert [one["source"]["kind"] for one in native] == ["plugin", "plugin"]
-    for left, right in zip(native, gdb):
-        assert left["communicators"] == right["communicators"]
 
 
 #: gdb looks between its commands whether it is to end.
@@ -119,11 +105,11 @@ def test_a_process_that_is_traced_names_the_tracer(job: Job) -> None:
             # One that is ended while it attaches leaves the process stopped.
             assert gdb.stdout is not None and any("attached" in line for line in gdb.stdout)
             assert processes.tracer(job.pids[0]) == gdb.pid
-            result = mpi_queues("show", "--pid", str(job.pids[0]), "--via", "native")
+            result = mpi_queues("show", "--pid", str(job.pids[0]))
             assert result.status == 3
             assert f"already traced by pid {gdb.pid} (gdb)" in result.err, str(result)
             # The other rank is read all the same.
-            both = mpi_queues("show", *pid_options(job.pids), "--via", "native")
+            both = mpi_queues("show", *pid_options(job.pids))
             assert both.status == 1 and "Rank 1 of 2" in both.out, str(both)
         finally:
             gdb.terminate()
@@ -138,11 +124,11 @@ def test_a_program_of_32_bits_is_left_to_a_debugger(tmp_path: pathlib.Path) -> N
     subprocess.run(["gcc", "-m32", "-g", "-o", str(program), str(source)], check=True)
     with subprocess.Popen([str(program)]) as child:
         try:
-            refused = mpi_queues("stacks", "--pid", str(child.pid), "--via", "native")
+            refused = mpi_queues("stacks", "--pid", str(child.pid))
             assert refused.status == 3 and "another kind of machine" in refused.err, str(refused)
-            read = mpi_queues("stacks", "--pid", str(child.pid))
-            assert read.status == 0 and "main" in read.out, str(read)
-            assert "another kind of machine" in read.err and "gdb reads it" in read.err, str(read)
+            assert f"type: gdb -p {child.pid}, and there: mpi diagnose" in " ".join(refused.err.split()), str(refused)
+            said = in_debugger("gdb", [attached("gdb", child.pid)], "mpi stacks")
+            assert "main at sleeps.c:2" in said, said
         finally:
             child.kill()
 
@@ -151,15 +137,13 @@ def test_a_process_that_ends_meanwhile_is_gone(debian_mpi: MpiBuild) -> None:
     with Job(debian_mpi, "truth_modes", ranks=3) as ended:
         os.kill(ended.pids[1], signal.SIGKILL)
         processes.wait_until(lambda: processes.state(ended.pids[1]) in (None, "Z"), "the rank to end")
-        result = mpi_queues("show", "--pid", str(ended.pids[1]), "--via", "native")
+        result = mpi_queues("show", "--pid", str(ended.pids[1]))
         assert result.status == 3, str(result)
 
 
-@pytest.mark.slow
-def test_what_is_read_through_gdb_is_read_so(job: Job) -> None:
-    for via in ("gdb", "native", "auto"):
-        found = _shown(*pid_options(job.pids), "--via", via)["processes"]
-        assert [one["source"]["via"] for one in found] == [{"auto": "native"}.get(via, via)] * 2
+def test_whoever_is_named_it_is_read_natively(job: Job) -> None:
+    for via in ("native", "auto"):
+        assert {one["source"]["via"] for one in show(job.pids, "--via", via).values()} == {"native"}
 
 
 def _interrupted(job: Job) -> List[List[int]]:

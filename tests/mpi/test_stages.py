@@ -73,12 +73,11 @@ def test_a_rank_in_mpi_finalize(mpi_build: MpiBuild, start_job: StartJob) -> Non
 ALONE = {"async_mpi_finalize": "1"}
 
 
-@pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
-def test_a_rank_after_mpi_finalize(debian_mpi: MpiBuild, start_job: StartJob, via: str) -> None:
+def test_a_rank_after_mpi_finalize(debian_mpi: MpiBuild, start_job: StartJob) -> None:
     job = start_job(debian_mpi, "finished", "sleep", ranks=2, mca=ALONE)
     processes.wait_until(lambda: _told(job) == "finalized", "rank 1 to come out of MPI_Finalize")
     processes.wait_until(lambda: processes.state(job.pids[1]) == "S", "rank 1 to sleep")
-    found = _shown(job, "--via", via)
+    found = _shown(job)
     _assert_waiting(found[0])
     _assert_finalized(job, found[1])
 

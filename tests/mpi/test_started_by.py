@@ -74,11 +74,9 @@ def operations(process: Json) -> List[Json]:
     return [one for queue in queues for one in queue["operations"] if not one["internal"]]
 
 
-@pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
-@pytest.mark.usual("debian-native")
-def test_who_started_requests(mpi_build: MpiBuild, start_calls: StartCalls, via: str) -> None:
+def test_who_started_requests(mpi_build: MpiBuild, start_calls: StartCalls) -> None:
     job = start_calls(mpi_build, "calls_started.c", "-g", "-O0", ranks=RANKS)
-    found = waiting(job, "--via", via)
+    found = waiting(job)
     check(job, found, "calls_started.c", CERTAIN)
     # Not waited for: the variable that the call is given has the request.
     (unwaited,) = [one for one in operations(found[15]) if one["desired_tag"] == 17]
@@ -86,7 +84,7 @@ def test_who_started_requests(mpi_build: MpiBuild, start_calls: StartCalls, via:
     # A blocking call is not looked for.
     (blocking,) = [one for one in operations(found[15]) if one["desired_tag"] == 18]
     assert "started_by" not in blocking
-    shown = cli.mpi_queues("diagnose", *cli.pid_options(job.pids), "--via", via, "--once", "-v").out
+    shown = cli.mpi_queues("diagnose", *cli.pid_options(job.pids), "--once", "-v").out
     function, line = truth_of(job, 1)[0]
     assert f"request request, started by {function} at " in shown
     assert f"calls_started.c:{line}" in shown

@@ -10,7 +10,7 @@ import pathlib
 import shutil
 import signal
 import subprocess
-from typing import Any, Callable, Dict, Iterator, List
+from typing import Any, Callable, Iterator, List
 
 import mpi_queues
 import pytest
@@ -21,20 +21,19 @@ from support import cli, processes
 from support.builds import C_FLAGS, MpiBuild, compile_program, compile_with
 from support.compare import lasting
 from support.jobs import Job
-from support.paths import MPI_QUEUES, PROGRAMS
+from support.paths import PROGRAMS
 
 
-def show(job: int, *options: str, status: int = 0, environment: Any = None) -> Any:
+def show(job: int, status: int = 0) -> Any:
     """``mpi-queues show --job``, as JSON."""
-    arguments = ["show", "--job", str(job), "--format", "json", *options]
-    result = cli.mpi_queues(*arguments, environment=environment)
+    result = cli.mpi_queues("show", "--job", str(job), "--format", "json")
     assert result.status == status, str(result)
     return json.loads(result.out)
 
 
-def assert_read_as_a_job(job: Job, via: str) -> None:
-    single = cli.show(job.pids, "--via", via)
-    together = show(job.launcher_pid, "--via", via)
+def assert_read_as_a_job(job: Job) -> None:
+    single = cli.show(job.pids)
+    together = show(job.launcher_pid)
     assert [process["pid"] for process in together["processes"]] == job.pids
     assert [process["rank"] for process in together["processes"]] == list(range(job.ranks))
     for process in together["processes"]:
@@ -67,15 +66,14 @@ def assert_found(job: Job) -> None:
 def test_open_mpi(mpi_build: MpiBuild, start_job: Callable[..., Job]) -> None:
     job = start_job(mpi_build, "truth_comms", ranks=3)
     assert_found(job)
-    assert_read_as_a_job(job, "gdb")
-    assert_read_as_a_job(job, "lldb")
+    assert_read_as_a_job(job)
 
 
 @pytest.mark.slow
 def test_mpich(mpich_build: MpiBuild, start_job: Callable[..., Job]) -> None:
     job = start_job(mpich_build, "truth_comms", ranks=3)
     assert_found(job)
-    assert_read_as_a_job(job, "gdb")
+    assert_read_as_a_job(job)
 
 
 def test_from_python(debian_mpi: MpiBuild, start_job: Callable[..., Job]) -> None:
@@ -154,51 +152,6 @@ def test_a_rank_that_has_ended_is_a_row_with_its_reason(debian_mpi: MpiBuild, tm
         with pytest.raises(UserError) as caught:
             mpi_queues.attach(job=job.launcher_pid)
         assert "rank 0" in str(caught.value) and "rank 1" in str(caught.value)
-
-
-def made_up_gdb(place: pathlib.Path, code: str) -> Dict[str, str]:
-    """An environment in which gdb runs this code each time that it has loaded a library."""
-    real = shutil.which("gdb")
-    script = place / "gdb"
-    script.write_text(
-        f"#!/bin/sh\nexec {real} -iex 'python import gdb, os, time, signal' "
-        f"-iex 'python gdb.events.new_objfile.connect(lambda event: {code})' \"$@\"\n"
-    )
-    script.chmod(0o755)
-    return {"PATH": f"{place}{os.pathsep}{os.environ['PATH']}"}
-
-
-@pytest.mark.slow
-def test_a_debugger_that_dies_costs_one_rank(
-    debian_mpi: MpiBuild, start_job: Callable[..., Job], tmp_path: pathlib.Path
-) -> None:
-    job = start_job(debian_mpi, "truth_comms", ranks=3)
-    environment = made_up_gdb(tmp_path, "len(gdb.inferiors()) > 1 and os.kill(os.getpid(), signal.SIGKILL)")
-    shown = show(job.launcher_pid, "--via", "gdb", status=1, environment=environment)
-    assert [process["pid"] for process in shown["processes"]] == job.pids
-    first, second, third = shown["processes"]
-    assert "gdb was killed by signal 9" in second["problems"][0] and second["mpi"] is None
-    for process in (first, third):
-        assert process["mpi"]["implementation"] == "Open MPI"
-    job.assert_running()
-
-
-@pytest.mark.slow
-def test_ctrl_c_leaves_every_rank_as_it_was(
-    debian_mpi: MpiBuild, start_job: Callable[..., Job], tmp_path: pathlib.Path
-) -> None:
-    job = start_job(debian_mpi, "truth_comms", ranks=3)
-    environment = {**os.environ, **made_up_gdb(tmp_path, "time.sleep(0.2)")}
-    command = [str(MPI_QUEUES), "show", "--via", "gdb", "--job", str(job.launcher_pid)]
-    with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as reading:
-        try:
-            processes.wait_until(lambda: processes.tracer(job.pids[1]) != 0, "the second rank's debugger")
-            reading.send_signal(signal.SIGINT)
-            _, said = reading.communicate(timeout=60)
-        finally:
-            reading.kill()
-    assert reading.returncode == 130 and b"interrupted; the processes were left as they were" in said
-    job.assert_running()
 
 
 def test_a_rank_in_another_debugger_is_a_row_with_its_reason(

@@ -61,25 +61,23 @@ def waiting(job: jobs.Job, *options: str, **environment: str) -> Dict[int, Dict[
     return found
 
 
-@pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
-@pytest.mark.usual("native")
-def test_calls_of_wrappers(debian_mpi: MpiBuild, start_calls: StartCalls, tmp_path: pathlib.Path, via: str) -> None:
+def test_calls_of_wrappers(debian_mpi: MpiBuild, start_calls: StartCalls, tmp_path: pathlib.Path) -> None:
     job = start_calls(debian_mpi, SOURCE, *BOOST, ranks=RANKS)
     lines = truth(job)
-    found = waiting(job, "--via", via)
+    found = waiting(job)
     for rank in range(RANKS):
         _, line, inner = lines[rank]
         # Boost.MPI is known; of the program's own code nothing but its user knows that it wraps MPI.
         assert told(found[rank]) == (SOURCE, line if rank == 0 else inner), rank
-    named = waiting(job, "--via", via, "--wrappers", "halo::, comm_*")
+    named = waiting(job, "--wrappers", "halo::, comm_*")
     for rank in range(RANKS):
         assert told(named[rank]) == (SOURCE, lines[rank][1]), rank
     # A Boost of its own has the call in its library, and what it was given is not told by the application's line.
     assert {one["name"]: one["value"] for one in named[1]["calls"][0]["arguments"]}["tag"] == 7
-    assert waiting(job, "--via", via, MPI_QUEUES_WRAPPERS="halo,comm_wait") == named
+    assert waiting(job, MPI_QUEUES_WRAPPERS="halo,comm_wait") == named
     assert WRAPPERS == "MPI_QUEUES_WRAPPERS"
     recording = tmp_path / "wrapped.mpirec"
-    result = cli.mpi_queues("record", *cli.pid_options(job.pids), "--via", via, "-o", str(recording))
+    result = cli.mpi_queues("record", *cli.pid_options(job.pids), "-o", str(recording))
     assert result.status == 0, str(result)
     shown = cli.mpi_queues("diagnose", "--recording", str(recording), "--wrappers", "halo::,comm_*", "--format", "json")
     assert shown.status == 0, str(shown)
@@ -99,8 +97,7 @@ def test_the_text_names_the_application(debian_mpi: MpiBuild, start_calls: Start
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
-def test_what_started_the_requests_of_boost(debian_mpi: MpiBuild, start_calls: StartCalls, via: str) -> None:
+def test_what_started_the_requests_of_boost(debian_mpi: MpiBuild, start_calls: StartCalls) -> None:
     job = start_calls(debian_mpi, REQUESTS, *BOOST, ranks=RANKS)
     said: Dict[int, Dict[str, int]] = {}
 
@@ -111,13 +108,13 @@ def test_what_started_the_requests_of_boost(debian_mpi: MpiBuild, start_calls: S
         return all(len(one) == 2 for one in said.values())
 
     processes.wait_until(all_there, "every rank in its wait")
-    processes.wait_until(lambda: len(pending(job, via)) == RANKS, "one receive of each rank")
-    for rank, operation in pending(job, via).items():
+    processes.wait_until(lambda: len(pending(job)) == RANKS, "one receive of each rank")
+    for rank, operation in pending(job).items():
         by = [(one["function"], pathlib.Path(one["file"]).name, one["line"]) for one in operation["started_by"]]
         assert by == [("MPI_Irecv", REQUESTS, said[rank]["starts"])], (rank, operation)
         # Boost.MPI keeps the request; that it is this one is told by the words of the source.
         assert not operation["started_by"][0]["certain"]
-    result = cli.mpi_queues("diagnose", *cli.pid_options(job.pids), "--once", "--via", via)
+    result = cli.mpi_queues("diagnose", *cli.pid_options(job.pids), "--once")
     text = " ".join(result.out.split())
     assert text.startswith(
         "Deadlock: ranks 0-3 wait for one another (MPI_Wait, boost::mpi::wait_all, boost::mpi::wait_all, MPI_Wait)"
@@ -126,10 +123,10 @@ def test_what_started_the_requests_of_boost(debian_mpi: MpiBuild, start_calls: S
         assert f"perhaps started by MPI_Irecv at {REQUESTS}:{one['starts']}" in text, str(result)
 
 
-def pending(job: jobs.Job, via: str) -> Dict[int, Dict[str, Any]]:
+def pending(job: jobs.Job) -> Dict[int, Dict[str, Any]]:
     """By rank: its only pending receive, once it has no other one."""
     found = {}
-    for rank, process in waiting(job, "--via", via).items():
+    for rank, process in waiting(job).items():
         receives = [one for all_of in process["communicators"] for one in all_of["pending_receives"]["operations"]]
         left = [one for one in receives if one["status"] == "pending"]
         if len(left) == 1:

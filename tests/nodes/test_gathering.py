@@ -138,7 +138,7 @@ def test_missing_ranks_are_processes_with_the_reason(monkeypatch: pytest.MonkeyP
             (rank, ["not read: node silent1: no agent has begun there"]) for rank in (2, 3)
         ]
         assert [str(failure.args[0]) for failure in failures] == ["node silent1: no agent has begun there"]
-        for wrong in (Request(action="layouts"), Request(source="plugin"), Request(via="gdb")):
+        for wrong in (Request(action="layouts"), Request(source="plugin")):
             with pytest.raises(UserError, match="made-up: "):
                 reading.read("made-up", wrong, lambda *_: None)
     finally:

@@ -329,5 +329,5 @@ def test_handles_are_what_they_are(program: truths.Program, mpi: MpiBuild, tmp_p
     given = [argument.replace("{dir}", str(tmp_path)) for argument in arguments]
     settings = {} if mpi.is_mpich else SETTINGS.get(name, {})
     with Job(under(mpi, tmp_path), name, *given, ranks=ranks, mca=settings) as job:
-        handles.compare_live(job, "native")
+        handles.compare_live(job)
         job.assert_running()

@@ -80,12 +80,11 @@ def _check(processes: List[Dict[str, Any]], since: datetime) -> None:
         assert sent == {(rank, 3): 1, (rank, 6): 1, wanted[1:]: 1}
 
 
-@pytest.mark.parametrize("via", ["native", "gdb", "lldb"])
-@pytest.mark.usual("mpich-debian-native")
-def test_what_is_told_of_it(any_mpi: MpiBuild, via: str) -> None:
+@pytest.mark.usual("mpich-debian")
+def test_what_is_told_of_it(any_mpi: MpiBuild) -> None:
     since = datetime.now(timezone.utc) - TICK
     with _waiting(any_mpi) as job:
-        _check(recorder.shown(*pid_options(job.pids), "--via", via), since)
+        _check(recorder.shown(*pid_options(job.pids)), since)
 
 
 @pytest.mark.slow

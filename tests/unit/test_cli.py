@@ -13,7 +13,9 @@ from typing import Iterator, List, Optional
 import mpi_queues
 import pytest
 from mpi_queues.cli import command_line as cli
-from mpi_queues.system import advice, agent
+from mpi_queues.cli.demo import RECORDING
+from mpi_queues.errors import UsageError
+from mpi_queues.system import agent
 from support import processes
 from support.paths import PROJECT
 
@@ -98,7 +100,7 @@ def test_the_version_of_the_agent_is_what_it_says_itself(
         (["show", "--exe", "a.out", "--core", "core"], "--core CORE --exe a.out"),
         (["show", "--core", "core", "--exe", "a.out", "--exe", "b.out"], "--core CORE --exe b.out"),
         (["show", "--pid", "1", "--exe", "a.out"], "--exe a.out does not follow"),
-        (["show", "--pid", "1", "--via", "ptrace"], "argument --via: invalid choice: 'ptrace'"),
+        (["show", "--pid", "1", "--via", "ptrace"], "argument --via: ptrace: not one of auto, native"),
         (["show", "--pid", "1", "--format", "xml"], "xml"),
         (["show", "--pid", "1", "--source", "magic"], "plugin=PATH"),
         (["show", "--pid", "1", "--source", "plugin="], "plugin=PATH"),
@@ -200,79 +202,34 @@ def test_a_process_that_is_traced_already(sleeper: subprocess.Popen[bytes], caps
         tracer.communicate(b"detach\nquit\n")
 
 
-def fake_gdb(directory: pathlib.Path, script: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = directory / "gdb"
-    program.write_text("#!/bin/sh\n" + script)
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{directory}:/usr/bin:/bin")
-
-
 @pytest.fixture
 def sleeper() -> Iterator[subprocess.Popen[bytes]]:
     with processes.asleep() as child:
         yield child
 
 
-def test_no_gdb(
-    tmp_path: pathlib.Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    sleeper: subprocess.Popen[bytes],
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    assert advice.install("gdb") in failing(["show", "--pid", str(sleeper.pid), "--via", "gdb"], capsys)
+@pytest.mark.parametrize("debugger", ["gdb", "lldb"])
+def test_the_command_line_starts_no_debugger(debugger: str, capsys: pytest.CaptureFixture[str]) -> None:
+    pid = no_such_pid()
+    instead = f"start one yourself ({debugger} -p PID) and type in it: mpi diagnose"
+    with pytest.raises(SystemExit) as ended:
+        cli.main(["show", "--pid", str(pid), "--via", debugger])
+    assert ended.value.code == 2 and instead in capsys.readouterr().err
+    with pytest.raises(UsageError, match=re.escape(instead)):
+        mpi_queues.attach(pid=pid, via=debugger)
+    assert "no such process" in failing(["show", "--pid", str(pid), "--via", "native"], capsys)
 
 
-@pytest.mark.parametrize(
-    ("script", "named"),
-    [
-        ("echo 'Python scripting is not supported in this copy of GDB.' >&2\nexit 1", "built without Python"),
-        ("echo 'some trouble'\nexit 7", "some trouble"),
-        ("kill -SEGV $$", "killed by signal 11"),
-        ("echo garbage >/proc/self/fd/$MPI_QUEUES_RESULT_FD", "without an answer"),
-        ('echo \'{"ok": "snapshot"}\' >/proc/self/fd/$MPI_QUEUES_RESULT_FD', "not complete"),
-        ("exec sleep 600", "--timeout SECONDS"),
-        ("trap '' TERM\nwhile :; do sleep 0.1; done", "--timeout SECONDS"),
-    ],
-)
-def test_a_gdb_that_fails(
-    script: str,
-    named: str,
-    tmp_path: pathlib.Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    sleeper: subprocess.Popen[bytes],
-) -> None:
-    fake_gdb(tmp_path, script, monkeypatch)
-    said = failing(["show", "--pid", str(sleeper.pid), "--via", "gdb", "--timeout", "1"], capsys)
-    assert named in said
-    assert sleeper.poll() is None
-
-
-def test_one_of_two_that_cannot_be_read_is_told_on_standard_error(
-    tmp_path: pathlib.Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    sleeper: subprocess.Popen[bytes],
-) -> None:
-    answer = '{"ok": "snapshot"}\\n{"schema": "mpi-queues/1", "captured_at": null, "processes": [{"rank": 3}]}'
-    fake_gdb(tmp_path, f"printf '{answer}' >/proc/self/fd/$MPI_QUEUES_RESULT_FD", monkeypatch)
+def test_one_of_two_that_cannot_be_read_is_told_on_standard_error(capsys: pytest.CaptureFixture[str]) -> None:
     gone = no_such_pid()
-    assert cli.main(["show", "--pid", str(sleeper.pid), "--pid", str(gone), "--via", "gdb", "--format", "json"]) == 1
+    assert cli.main(["show", "--recording", str(RECORDING), "--pid", str(gone), "--format", "json"]) == 1
     captured = capsys.readouterr()
-    assert '"rank": 3' in captured.out
+    assert '"rank": 2' in captured.out
     assert f"pid {gone}: no such process" in captured.err
 
 
-def test_an_unknown_communicator_is_bad_usage(
-    tmp_path: pathlib.Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    sleeper: subprocess.Popen[bytes],
-) -> None:
-    answer = '{"ok": "snapshot"}\\n{"schema": "mpi-queues/1", "captured_at": null, "processes": [{"rank": 3}]}'
-    fake_gdb(tmp_path, f"printf '{answer}' >/proc/self/fd/$MPI_QUEUES_RESULT_FD", monkeypatch)
-    assert cli.main(["show", "--pid", str(sleeper.pid), "--comm", "nix", "--via", "gdb"]) == 2
+def test_an_unknown_communicator_is_bad_usage(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["show", "--recording", str(RECORDING), "--comm", "nix"]) == 2
     assert "'nix'" in capsys.readouterr().err
 
 
@@ -289,7 +246,6 @@ def test_a_closed_pipe_is_not_an_error_message() -> None:
         ["layouts", "check"],
         ["show", "--source", "recorder"],
         ["show", "--layouts", str(PROJECT / "layouts" / "openmpi-5.0.json")],
-        ["diagnose", "--via", "gdb"],
         ["record", "-o", "hang", "--layouts", str(PROJECT / "layouts" / "openmpi-5.0.json")],
     ],
     ids=" ".join,

@@ -83,19 +83,19 @@ def wait_for(pid: int, state: str) -> None:
 def test_a_process_that_was_left_stopped_goes_on(child: subprocess.Popen[bytes]) -> None:
     os.kill(child.pid, signal.SIGSTOP)
     wait_for(child.pid, "T")
-    attaching.restore_state(child.pid, processes.start_time(child.pid), False, killed=True)
+    attaching.restore_state(child.pid, processes.start_time(child.pid), False)
     wait_for(child.pid, "S")
 
 
 def test_a_process_that_was_stopped_is_stopped_again(child: subprocess.Popen[bytes]) -> None:
-    attaching.restore_state(child.pid, processes.start_time(child.pid), True, killed=True)
+    attaching.restore_state(child.pid, processes.start_time(child.pid), True)
     wait_for(child.pid, "T")
 
 
 def test_another_process_with_the_same_pid_is_left_alone(child: subprocess.Popen[bytes]) -> None:
     os.kill(child.pid, signal.SIGSTOP)
     wait_for(child.pid, "T")
-    attaching.restore_state(child.pid, 12345, False, killed=True)
+    attaching.restore_state(child.pid, 12345, False)
     assert processes.state(child.pid) == "T"
 
 

@@ -12,10 +12,12 @@ from typing import Callable, Iterator, List, Optional, Sequence, Tuple
 
 import pytest
 from mpi_queues import _native
-from mpi_queues.debuggers.asked import Answer
+from mpi_queues.errors import UserError
 from mpi_queues.native import reading, worker
+from mpi_queues.native.answers import Answer
 from mpi_queues.request import Request
 from mpi_queues.system import watchdog
+from mpi_queues.system.deadline import within
 from mpi_queues.targets import PidTarget
 
 
@@ -82,6 +84,7 @@ _STANDS = """
 import ctypes, signal
 from mpi_queues.native import worker
 from mpi_queues.system import watchdog
+from mpi_queues.system.deadline import within
 watchdog.GRACE = 1.0
 worker._SLACK = 0.1
 
@@ -160,8 +163,20 @@ def test_the_others_are_read_without_the_one_that_stands(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(reading, "_Group", Group)
     monkeypatch.setattr(reading.attaching, "check_readable", lambda pid: None)
-    answers, left = reading.read_all(targets, Request(action="read", timeout=3.0))
-    assert left == [] and rounds == [[101, 102, 103], [103]]
+    answers = reading.read_all(targets, Request(action="read", timeout=3.0))
+    assert rounds == [[101, 102, 103], [103]]
     assert [answer.facts for answer in answers] == [101, None, 103]
     error = answers[1].error
     assert error is not None and error.kind == "timeout" and "pid 102: not read within 3 seconds" in str(error)
+
+
+def test_what_is_looked_for_too_long_is_left_alone() -> None:
+    started, end = time.monotonic(), threading.Event()
+    with pytest.raises(UserError, match=r"finding it: not done within 0\.3 seconds") as caught:
+        within(0.3, "finding it", lambda: end.wait(30))
+    assert caught.value.kind == "timeout" and "--timeout" in caught.value.help
+    assert time.monotonic() - started < 10
+    end.set()
+    assert within(30, "it", lambda: 7) == 7
+    with pytest.raises(ZeroDivisionError):
+        within(30, "it", lambda: 1 // 0)

@@ -14,7 +14,7 @@ mod plugin_names;
 mod procdesc;
 mod search;
 
-pub use live::{irregular_images, process_table_of, slurm_job_of};
+pub use live::{process_table_of, slurm_job_of};
 pub use mpir::process_table;
 pub use plugin_names::{NamedBy, named_plugin};
 pub use procdesc::ProcDesc;

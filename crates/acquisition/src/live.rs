@@ -1,13 +1,8 @@
 //! The process table of a live process, read without a debugger.
 
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
-
 use super::{Candidates, ProcessTable, process_table};
 use layouts::{LayoutSource, Layouts, ObjectTypes};
-use target::files::{Irregular, irregular};
-use target::{Image, LiveProcess, Target, TargetError, printable, processes};
+use target::{Image, LiveProcess, Target, TargetError, processes};
 
 /// What the process `pid` of this machine says by the MPIR interface. It is neither stopped nor changed. See
 /// [`process_table`].
@@ -50,27 +45,4 @@ fn types_of(process: &LiveProcess, variable: &str) -> Layouts {
         }))
     };
     Layouts::new(image().map(source).into_iter().collect())
-}
-
-/// The libraries in the link map of a live process that are no regular files, with what they are: a debugger would open
-/// them, and might wait for ever; also what stands where its program stood. None where the map cannot be read.
-pub fn irregular_images(pid: u32) -> Vec<(String, Irregular)> {
-    let mut names = LiveProcess::open(pid).and_then(|process| process.library_names()).unwrap_or_default();
-    let place = processes::place(pid);
-    if let Ok(program) = std::fs::read_link(place.join("exe")) {
-        let name = program.as_os_str().as_bytes();
-        names.push(name.strip_suffix(b" (deleted)").unwrap_or(name).to_vec());
-    }
-    let strange = |name: &Vec<u8>| {
-        // As the process sees it, and as a debugger does that has the same files.
-        let path = Path::new(OsStr::from_bytes(name));
-        let seen = match path.strip_prefix("/") {
-            Ok(inside) => place.join("root").join(inside),
-            Err(_) if name.contains(&b'/') => place.join("cwd").join(path),
-            Err(_) => return None,
-        };
-        let kind = irregular(&seen).or_else(|| irregular(path))?;
-        Some((printable(name), kind))
-    };
-    names.iter().filter_map(strange).collect()
 }

@@ -85,7 +85,7 @@ impl<'c, C: Caller> Call<'c, C> {
         }
         let standing = Standing::new(caller, kept)?;
         let (source, line) = (&standing.source, standing.line);
-        let texts = caller.apart(|| find(source, function, line))?;
+        let texts = find(source, function, line)?;
         let matched = matched(texts, function, source.fortran)?;
         Ok(Self { function, standing, matched, described: None })
     }

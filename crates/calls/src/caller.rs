@@ -77,11 +77,6 @@ pub trait Caller {
 
     /// The processor's time that this thread has taken so far.
     fn processor_time(&self) -> Result<Duration, Unknown>;
-
-    /// Does what asks no debugger, such as reading a file; other threads may go on meanwhile.
-    fn apart<R: Send>(&self, work: impl FnOnce() -> R + Send) -> R {
-        work()
-    }
 }
 
 /// Where the call before `after` led to, by the code of a process; `None` where that is not known.

@@ -151,7 +151,7 @@ fn chain<C: Caller>(caller: &C, sites: &Sites) -> Result<Vec<Link>, Unknown> {
         {
             break;
         }
-        let Some(site) = caller.apart(|| site_of(sites, &frame)) else { break };
+        let Some(site) = site_of(sites, &frame) else { break };
         let more = site.needs_caller();
         found.push(Link { frame, site });
         if !more {

@@ -1,5 +1,4 @@
-//! What files and sources say about the frames of a stack, where debuggers disagree or do not tell: the names of source
-//! files and functions, where stacks end, and what calls were given.
+//! What the calls on a stack were given, by the source and by the debug information of the call.
 
 mod arguments;
 mod call_sites;

@@ -39,7 +39,7 @@ impl<'c, C: Caller> Standing<'c, C> {
             return Err(Unknown::new("the application has no debug information there"));
         };
         let (built, reader) = (caller.built()?, caller.reader()?);
-        let source = caller.apart(|| kept.sources.read(&file, built, reader.as_ref()))?;
+        let source = kept.sources.read(&file, built, reader.as_ref())?;
         let family = caller.family()?;
         Ok(Self {
             caller,
@@ -151,7 +151,7 @@ impl<'c, C: Caller> Standing<'c, C> {
         let look = || {
             let (built, reader) = (self.caller.built()?, self.caller.reader()?);
             let (source, sources) = (&self.source, &self.kept.sources);
-            self.caller.apart(|| Macros::of(source, sources, built, reader.as_ref()))
+            Macros::of(source, sources, built, reader.as_ref())
         };
         match self.macros.get_or_insert_with(look) {
             Ok(macros) => macros.expanded(text),

@@ -24,7 +24,7 @@ impl TcpConnections {
         let reason = match via {
             "core" => "a core file does not have what the kernel held",
             "recording" => "it was recorded without",
-            _ => "it is asked of the kernel only where a live process is read without a debugger",
+            _ => "it is asked of the kernel only for a live process of this machine",
         };
         Self { reason: Some(reason.to_owned()), ..Self::default() }
     }

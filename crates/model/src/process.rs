@@ -47,7 +47,7 @@ pub struct Process {
     /// What the kernel says of it: `running`, `sleeping`, `stopped`, `zombie`, `ended`; None where that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<Text>,
-    /// What the kernel holds for its TCP connections, where a live process is read without a debugger, and in what is recorded then;
+    /// What the kernel holds for its TCP connections, of a live process of this machine, and in what is recorded then;
     /// of others only why nothing is known. None in what earlier versions have written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tcp: Option<Common<TcpConnections>>,

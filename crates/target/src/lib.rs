@@ -30,7 +30,7 @@ pub use budget::{Budget, Limit, Limits, Metered, OverLimit, collect, fit, zeroed
 pub use cache::{CacheStatistics, PageCache};
 pub use code_place::CodePlace;
 pub use elf::{ElfImage, ElfSymbols, OtherFiles, build_id, build_id_in_memory};
-pub use link_map::{images_from_link_map, library_names, r_debug_from_program_headers};
+pub use link_map::{images_from_link_map, r_debug_from_program_headers};
 pub use live::{LiveProcess, Mapping};
 pub use memory_image::memory_image;
 pub use reason::Reason;

@@ -84,14 +84,6 @@ pub fn images_from_link_map(
     Ok(entries(target, r_debug)?.into_iter().enumerate().map(image).collect())
 }
 
-/// What the list that starts at `r_debug` calls its libraries, byte by byte as it is there: so they are opened.
-///
-/// # Errors
-/// As [`images_from_link_map`].
-pub fn library_names(target: &(impl Target + ?Sized), r_debug: TargetAddr) -> Result<Vec<Vec<u8>>, TargetError> {
-    Ok(entries(target, r_debug)?.into_iter().skip(1).map(|(_, name)| name).collect())
-}
-
 /// Load bias and name of each entry.
 fn entries(target: &(impl Target + ?Sized), r_debug: TargetAddr) -> Result<Vec<(TargetAddr, Vec<u8>)>, TargetError> {
     let width = target.abi().pointer_width.bytes();

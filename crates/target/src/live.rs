@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 use super::{
     ByteOrder, ElfSymbols, Image, PageCache, PointerWidth, Symbol, Target, TargetAbi, TargetError,
-    images_from_link_map, library_names, printable_path, r_debug_from_program_headers,
+    images_from_link_map, printable_path, r_debug_from_program_headers,
 };
 use crate::address::TargetAddr;
 use crate::files::{self, Reader, is_root};
@@ -160,17 +160,6 @@ impl LiveProcess {
             }
         }
         Ok((headers != 0 && count != 0).then_some((TargetAddr::new(headers), count)))
-    }
-
-    /// What the dynamic linker's list calls its libraries, as these bytes are; none without such a list.
-    ///
-    /// # Errors
-    /// As [`Target::images`].
-    pub fn library_names(&self) -> Result<Vec<Vec<u8>>, TargetError> {
-        let Some((headers, count)) = self.program_headers()? else { return Ok(Vec::new()) };
-        let cached = PageCache::new(self);
-        let r_debug = r_debug_from_program_headers(&cached, headers, count)?;
-        r_debug.map_or(Ok(Vec::new()), |r_debug| library_names(&cached, r_debug))
     }
 
     fn list_images(&self) -> Result<Vec<Image>, TargetError> {

@@ -259,3 +259,28 @@ impl Registers {
         Some([("orig_rax", self.system_call?), named("rax", 0)?, named("rdi", 5)?, named("rsi", 4)?, named("r10", 10)?])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_debuggers_names_mean_what_the_kernels_words_mean() {
+        for machine in [Machine::X86_64, Machine::Aarch64] {
+            let words: Vec<u64> = (0..machine.words() as u64).map(|word| 1000 + word).collect();
+            let known = Registers::of_words(machine, &words).expect("as many words as it has");
+            let names = machine.register_names();
+            let value = |name: &str| match machine.number(name) {
+                Some(number) => known.get(number),
+                None => known.system_call,
+            };
+            let named = names.iter().map(|name| (name.as_str(), value(name).expect("a register that the kernel has")));
+            let found = Registers::of_names(machine, named.chain([("eflags", 1)])).expect("with the stack pointer");
+            assert_eq!(found.stack_pointer(), known.stack_pointer());
+            assert_eq!(found.program_counter(), known.program_counter());
+            assert_eq!(found.of_system_call(), known.of_system_call());
+            assert!(found.all().iter().all(|(number, value)| known.get(*number) == Some(*value)));
+            assert_eq!(Registers::of_names(machine, [("rip", 1), ("pc", 1)]), None);
+        }
+    }
+}

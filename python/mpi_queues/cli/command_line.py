@@ -123,7 +123,7 @@ def _flush(out: Stream) -> None:
 
 
 def _terminated(number: int, frame: object) -> None:
-    # The same way out as Ctrl-C: every debugger detaches, every job that we started ends.
+    # The same way out as Ctrl-C: every process goes on, every job that we started ends.
     raise KeyboardInterrupt("terminated")
 
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import Dict, List, Optional, Tuple
 
 from ..handle_types import KINDS
+from ..targets import VIA
 
 #: What stands for a value in the help says what it is.
 _FILES, _DIRECTORIES = ("FILE", "CORE", "EXE", "OBJECT"), ("DIR",)
-_WORDS = {"KIND": (*KINDS, "all"), "SOURCE": ("auto", "builtin", "plugin", "plugin=")}
+_WORDS = {"KIND": (*KINDS, "all"), "SOURCE": ("auto", "builtin", "plugin", "plugin="), "auto|native": VIA}
 
 
 @dataclass(frozen=True)

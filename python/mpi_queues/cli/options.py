@@ -52,7 +52,7 @@ def requested(options: argparse.Namespace, source: str = "auto") -> Request:
         UserError: where a plug-in that it names is not there.
     """
     kind, plugin = requested_plugin(source, None, _NO_PLUGIN)
-    request = Request(source=kind, plugin=plugin, timeout=options.timeout, via=options.via, layouts=options.layouts)
+    request = Request(source=kind, plugin=plugin, timeout=options.timeout, layouts=options.layouts)
     named = getattr(options, "wrappers", None)
     return request if named is None else replace(request, wrappers=wrappers_in(named))
 

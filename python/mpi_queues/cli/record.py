@@ -104,7 +104,7 @@ def _record_here(wanted: Sequence[targets.Target], options: argparse.Namespace) 
     # Standard output may be where the recording went.
     told_to = sys.stdout if written.is_file(options.output) else sys.stderr
     print(f"{shown(options.output)}: {what}, {size(found.size)}", file=told_to, flush=True)
-    for problem in at_most([*found.notes, *found.problems, *map(str, found.failures)]):
+    for problem in at_most([*found.problems, *map(str, found.failures)]):
         print(f"mpi-queues: {problem}", file=sys.stderr)
     return 1 if found.problems or found.failures else 0
 

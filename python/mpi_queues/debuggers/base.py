@@ -87,6 +87,17 @@ class ThreadRegisters(NamedTuple):
     registers: Dict[str, int]
 
 
+class NamedFrame(NamedTuple):
+    """A frame as the debugger names it."""
+
+    function: Optional[str]
+    #: Source file as the compiler was given it, and line; None without debug information.
+    file: Optional[str]
+    line: Optional[int]
+    #: The file of its code; None where the debugger has none.
+    image: Optional[str]
+
+
 class DebuggedProcess(ABC):
     """One stopped process under a debugger."""
 
@@ -190,3 +201,8 @@ class DebuggedProcess(ABC):
     @abstractmethod
     def threads(self, names: Sequence[str]) -> List[ThreadRegisters]:
         """The threads that stand, with those of these registers that the debugger has."""
+
+    def frames(self) -> List[Tuple[int, int, List[NamedFrame]]]:
+        """Of each thread of a machine whose registers the core does not know: the debugger's number, the kernel's
+        number, and the frames from the innermost on, as the debugger has them."""
+        return []

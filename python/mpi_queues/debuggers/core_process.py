@@ -10,22 +10,10 @@ from .. import _native
 from ..errors import UserError, as_user_error
 from ..system import files
 from ..system.paths import shown
-from .base import DebuggedProcess, MemoryFault, ThreadRegisters, TypeDict
+from .base import DebuggedProcess, MemoryFault, NamedFrame, ThreadRegisters, TypeDict
 
 #: Where launchers tell a process the name of its host (PMIx: src/include/pmix_common.h; Open MPI's mpirun sets it).
 _HOST_VARIABLE = "PMIX_HOSTNAME"
-
-
-def checked_core(core: str, exe: Optional[str]) -> Tuple[str, str]:
-    """Absolute paths of a core file and of the program that dumped it, after a look at both.
-
-    Raises:
-        UserError: that names what does not fit, and what to type.
-    """
-    try:
-        return os.path.abspath(core), os.path.abspath(_native.checked_core(core, exe))
-    except _native.NativeError as error:
-        raise as_user_error(error) from None
 
 
 def _opened(path: str) -> _native.CoreFile:
@@ -123,6 +111,9 @@ class CoreProcess(DebuggedProcess):
     @property
     def machine(self) -> Optional[str]:
         return self._debugged.machine
+
+    def frames(self) -> List[Tuple[int, int, List[NamedFrame]]]:
+        return self._debugged.frames()
 
     def threads(self, names: Sequence[str]) -> List[ThreadRegisters]:
         return self._debugged.threads(names)

@@ -1,4 +1,4 @@
-"""A live process of a debugger as the core reads it: what commands, and the command line, ask of one."""
+"""A live process of a debugger as the core reads it: what commands ask of one."""
 
 from __future__ import annotations
 

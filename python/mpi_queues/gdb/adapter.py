@@ -8,8 +8,7 @@ from typing import Any, List, Optional, Sequence, Tuple
 
 import gdb
 
-from ..debuggers.base import DebuggerError, MemoryFault, ProcessGone, ThreadRegisters, TypeDict
-from ..debuggers.kept_files import plain_path
+from ..debuggers.base import DebuggerError, MemoryFault, NamedFrame, ProcessGone, ThreadRegisters, TypeDict
 from ..debuggers.local import TracedProcess
 from ..errors import UserError
 from ..system import processes
@@ -108,6 +107,9 @@ class GdbProcess(TracedProcess):
     def threads(self, names: Sequence[str]) -> List[ThreadRegisters]:
         return gdb_threads.threads(self._inferior, names)
 
+    def frames(self) -> List[Tuple[int, int, List[NamedFrame]]]:
+        return gdb_threads.frames(self._inferior)
+
     def _alive(self) -> bool:
         if not self._inferior.is_valid() or int(self._inferior.pid or 0) != (self._pid or 0):
             return False
@@ -136,7 +138,7 @@ def core_path() -> str:
     found = _CORE_FILE.search(gdb_text.execute("info files"))
     if found is None:
         raise UserError("gdb does not tell which core file this is", help="type: core-file CORE", kind="no_core")
-    return plain_path(found[1])
+    return found[1]
 
 
 def _is_traced_by_us(pid: int) -> bool:

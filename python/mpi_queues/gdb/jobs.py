@@ -114,7 +114,7 @@ class GdbJobs(JobControl):
         except BaseException as error:
             # What gdb has by then goes on running, or stays stopped as it was.
             self._let_go(inferior)
-            attaching.restore_state(pid, started, stopped, killed=True)
+            attaching.restore_state(pid, started, stopped)
             if isinstance(error, gdb.error):
                 raise UserError(f"pid {pid}: gdb cannot attach to it: {error}", kind="not_attached") from None
             raise

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import Any, Iterator, List, Optional, Sequence
+from typing import Any, Iterator, List, Optional, Sequence, Tuple
 
 import gdb
 
-from ..debuggers.base import ThreadRegisters
+from ..debuggers.base import NamedFrame, ThreadRegisters
 from . import text as gdb_text
 from .quiet import Mute
+from .text import text
+
+#: A stack deeper than this is not walked to its end.
+_MAX_FRAMES = 256
 
 
 @contextmanager
@@ -52,22 +56,53 @@ def _select_by_command(inferior: Any) -> None:
         gdb_text.execute(f"inferior {inferior.num}")
 
 
+def _stopped(inferior: Any) -> Iterator[Any]:
+    """Each thread that stands, selected; to be used inside ``selection_kept``."""
+    for thread in sorted(inferior.threads(), key=lambda thread: int(thread.num)):
+        if thread.is_valid() and not thread.is_running() and not thread.is_exited():
+            thread.switch()
+            yield thread
+
+
 def threads(inferior: Any, names: Sequence[str]) -> List[ThreadRegisters]:
     """The threads of ``inferior`` that stand, by their numbers, with these registers as far as gdb has them."""
     found = []
     with selection_kept():
-        for thread in sorted(inferior.threads(), key=lambda thread: int(thread.num)):
-            if not thread.is_valid() or thread.is_running() or thread.is_exited():
-                continue
-            try:
-                thread.switch()
-                frame = gdb.newest_frame()
-            except gdb.error:
-                continue
+        for thread in _stopped(inferior):
+            frame = gdb.newest_frame()
             held = {name: _register(frame, name) for name in names}
             known = {name: value for name, value in held.items() if value is not None}
             found.append(ThreadRegisters(int(thread.num), int(thread.ptid[1]), known))
     return found
+
+
+def frames(inferior: Any) -> List[Tuple[int, int, List[NamedFrame]]]:
+    """The frames of each thread of ``inferior`` that stands, as gdb names them."""
+    with selection_kept():
+        return [(int(thread.num), int(thread.ptid[1]), _frames()) for thread in _stopped(inferior)]
+
+
+def _frames() -> List[NamedFrame]:
+    """Those of the selected thread."""
+    found: List[NamedFrame] = []
+    try:
+        frame = gdb.newest_frame()
+        while frame is not None and len(found) < _MAX_FRAMES:
+            found.append(_frame(frame))
+            frame = frame.older()
+    except gdb.error:
+        # The stack ends here.
+        pass
+    return found
+
+
+def _frame(frame: Any) -> NamedFrame:
+    place, pc, name = frame.find_sal(), frame.pc(), frame.name()
+    known = place.symtab is not None and place.line > 0
+    image = gdb.solib_name(pc) or gdb.current_progspace().filename
+    file, line = (text(lambda: place.symtab.filename), int(place.line)) if known else (None, None)
+    # Without debug information gdb gives a function of C++ with its parameters.
+    return NamedFrame(name.partition("(")[0] if name else None, file, line, image)
 
 
 def machine(inferior: Any) -> Optional[str]:

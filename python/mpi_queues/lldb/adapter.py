@@ -11,7 +11,6 @@ import lldb
 
 from ..debuggers import base
 from ..debuggers.base import DebuggerError, MemoryFault, ProcessGone, ThreadRegisters, TypeDict
-from ..debuggers.kept_files import plain_path
 from ..debuggers.local import TracedProcess
 from ..errors import UserError
 from ..system import processes
@@ -160,7 +159,7 @@ def core_path(process: Any) -> str:
             help="use lldb 18 or later, or type in a shell: mpi-queues show --core CORE --exe EXE",
             kind="no_core",
         )
-    return plain_path(str(path))
+    return str(path)
 
 
 def said(error: Any) -> str:

@@ -15,39 +15,37 @@ from functools import partial
 from typing import Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from .. import _native
-from ..debuggers.asked import NOT_KEPT, Answer, DebuggedTarget, Progress, Unreadable, ended, is_gone, late, not_kept
-from ..debuggers.kept_answer import KeptAnswer, KeptFile
-from ..debuggers.recorded import record_answer
 from ..errors import UserError, as_user_error
 from ..request import COMMUNICATORS, Request
 from ..system import advice, attaching, files, processes
 from ..targets import CoreTarget, PidTarget
 from . import worker
+from .answers import (
+    NOT_KEPT,
+    Answer,
+    Progress,
+    ReadTarget,
+    RecordedProcess,
+    Unreadable,
+    ended,
+    is_gone,
+    late,
+    not_kept,
+)
 
 #: All threads stand within so many seconds, or something holds one of them in the kernel.
 _STOP_LIMIT = 5.0
 #: No one of several processes takes a larger part of the time: its budgets end before (``crates/target``, ``budget.rs``
 #: and ``file_budget.rs``). What takes longer stands.
 _SHARE_OF_ONE = 0.5
-#: Kinds of errors of what a debugger may be able to read.
-_FOR_A_DEBUGGER = frozenset(("other_machine", "no_symbols"))
-
-
-@dataclass
-class Left:
-    """A target that is not read here."""
-
-    target: DebuggedTarget
-    #: Why, in a sentence that begins with the target.
-    reason: UserError
 
 
 def read_all(
-    targets: Sequence[DebuggedTarget],
+    targets: Sequence[ReadTarget],
     request: Request,
-    progress: Progress = lambda done, total, received: None,
-) -> Tuple[List[Answer], List[Left]]:
-    """What all targets answer, those of a job stopped together; and those of which a debugger may know more.
+    progress: Progress = lambda done, total: None,
+) -> List[Answer]:
+    """What all targets answer, those of a job stopped together.
 
     ``progress`` is told how many are done, of how many.
 
@@ -57,9 +55,9 @@ def read_all(
     reading = _Reading(targets, request)
 
     def work(asker: worker.Asker) -> None:
-        reading.run(asker, lambda: asker.tell(lambda: progress(reading.done, len(targets), 0)))
+        reading.run(asker, lambda: asker.tell(lambda: progress(reading.done, len(targets))))
 
-    progress(0, len(targets), 0)
+    progress(0, len(targets))
     end = time.monotonic() + request.timeout
     while True:
         try:
@@ -71,56 +69,48 @@ def read_all(
             left = end - time.monotonic()
             if stands is None or left < 0.0:
                 break
-            reading.answers[stands] = Answer(stands, error=late(stands, request))
+            reading.answers[stands] = Answer(stands, error=late(stands, request.timeout))
             reading.request = request.within(left)
     answers = reading.answers
-    known = {*answers, *(one.target for one in reading.left)}
-    unread = [target for target in targets if target not in known]
-    answers.update({target: Answer(target, error=late(target, request)) for target in unread})
-    return [answers[target] for target in targets if target in answers], reading.left
+    unread = [target for target in targets if target not in answers]
+    answers.update({target: Answer(target, error=late(target, request.timeout)) for target in unread})
+    return [answers[target] for target in targets]
 
 
 @dataclass
 class _Reading:
     """A reading of targets, as far as it is done. The thread that reads adds to it."""
 
-    targets: Sequence[DebuggedTarget]
+    targets: Sequence[ReadTarget]
     request: Request
-    answers: Dict[DebuggedTarget, Answer] = field(default_factory=dict)
-    left: List[Left] = field(default_factory=list)
+    answers: Dict[ReadTarget, Answer] = field(default_factory=dict)
     #: The target that is read at this moment; None where something is done to all.
-    current: Optional[DebuggedTarget] = None
+    current: Optional[ReadTarget] = None
 
     @property
     def done(self) -> int:
         """How many targets are done."""
-        return len(self.answers) + len(self.left)
+        return len(self.answers)
 
     def until_now(self) -> _Reading:
         """What is known by now."""
-        return replace(self, answers=dict(self.answers), left=list(self.left), current=None)
-
-    def _is_known(self, target: DebuggedTarget) -> bool:
-        return target in self.answers or any(one.target == target for one in self.left)
+        return replace(self, answers=dict(self.answers), current=None)
 
     def run(self, asker: worker.Asker, tell: Callable[[], None]) -> None:
         """Reads all that is not read yet."""
         request = self.request
         ready: List[PidTarget] = []
 
-        def begin(target: Optional[DebuggedTarget]) -> None:
+        def begin(target: Optional[ReadTarget]) -> None:
             self.current = target
             alone = target is None or len(self.targets) == 1 or _asks_a_plugin(request)
             asker.step(math.inf if alone else request.timeout * _SHARE_OF_ONE)
 
         asker.part(request.timeout)
         for target in self.targets:
-            if isinstance(target, PidTarget) and not self._is_known(target):
+            if isinstance(target, PidTarget) and target not in self.answers:
                 try:
                     attaching.check_readable(target.pid)
-                    _check_plugin(target, request)
-                except _NeedsDebugger as needed:
-                    self.left.append(Left(target, needed.reason))
                 except UserError as error:
                     self.answers[target] = Answer(target, error=_with_the_rest(target, error))
                 else:
@@ -128,44 +118,17 @@ class _Reading:
         # A plug-in has the whole time for each process.
         asker.part(request.timeout * (1 + len(ready) if _asks_a_plugin(request) else 1))
         for target, result in _Group(ready, request, begin).read() if ready else ():
-            self._keep(target, result)
+            self.answers[target] = result
             tell()
         for target in self.targets:
-            if isinstance(target, CoreTarget) and not self._is_known(target):
+            if isinstance(target, CoreTarget) and target not in self.answers:
                 asker.part(request.timeout * (2 if _asks_a_plugin(request) else 1))
-                self._keep(target, _read_core(target, request))
+                self.answers[target] = _read_core(target, request)
                 tell()
-
-    def _keep(self, target: DebuggedTarget, result: Answer) -> None:
-        if result.error is not None and result.error.kind in _FOR_A_DEBUGGER:
-            self.left.append(Left(target, result.error))
-        else:
-            self.answers[target] = result
 
 
 def _asks_a_plugin(request: Request) -> bool:
     return request.source == "plugin" or request.action == "compare"
-
-
-class _NeedsDebugger(Exception):
-    def __init__(self, reason: UserError) -> None:
-        super().__init__(str(reason))
-        self.reason = reason
-
-
-def _check_plugin(target: PidTarget, request: Request) -> None:
-    """Sees to it that no plug-in that another user's process names is run with the rights of root.
-
-    Raises:
-        _NeedsDebugger: where it would be: root gives a debugger the rights of that user.
-    """
-    if not _asks_a_plugin(request):
-        return
-    owner = processes.owner(target.pid)
-    if advice.is_root() and owner not in (None, 0):
-        raise _NeedsDebugger(
-            UserError(f"{target.label}: its plug-in is run by a debugger with the rights of its user", kind="plugin")
-        )
 
 
 class _Pool(threading.local):
@@ -312,6 +275,7 @@ def _refusal(target: PidTarget, kind: str, text: str) -> UserError:
         "timeout": f"to see what the kernel waits for, type: cat /proc/{target.pid}/task/*/stack (as root)",
         "late": "allow more time with --timeout SECONDS",
         "traced": "detach that debugger first, or type in it: mpi queues",
+        "other_machine": f"open it in gdb, type: gdb -p {target.pid}, and there: mpi diagnose",
     }
     return UserError(f"{target.label}: {text}", help=helps.get(kind, ""), kind=kind)
 
@@ -339,7 +303,7 @@ def _read_core(target: CoreTarget, request: Request) -> Answer:
     return _answer(target, request, session)
 
 
-def _answer(target: DebuggedTarget, request: Request, opened: Callable[[], _native.Session]) -> Answer:
+def _answer(target: ReadTarget, request: Request, opened: Callable[[], _native.Session]) -> Answer:
     session: Optional[_native.Session] = None
     try:
         session = opened()
@@ -350,7 +314,7 @@ def _answer(target: DebuggedTarget, request: Request, opened: Callable[[], _nati
         return Answer(target, error=_said(target, request, error, session))
 
 
-def _asked(target: DebuggedTarget, request: Request, session: _native.Session) -> Answer:
+def _asked(target: ReadTarget, request: Request, session: _native.Session) -> Answer:
     asked = {"read": request.read, "stacks": request.standing, "handles": request.handles}.get(request.action)
     if asked is not None:
         return Answer(target, snapshot=asked(session))
@@ -360,18 +324,17 @@ def _asked(target: DebuggedTarget, request: Request, session: _native.Session) -
         # Reading the communicators is what proves that the layouts fit; where they do not, this says what differs.
         COMMUNICATORS.read(session)
         return Answer(target, facts=session.info())
-    return Answer(target, body=_recorded(request, session))
+    return Answer(target, recorded=_recorded(request, session))
 
 
-def _recorded(request: Request, session: _native.Session) -> KeptAnswer:
+def _recorded(request: Request, session: _native.Session) -> RecordedProcess:
     try:
-        file = tempfile.TemporaryFile(dir=request.spool)  # noqa: SIM115 (the answer is read from it later)
+        file = tempfile.TemporaryFile(dir=request.spool)  # noqa: SIM115 (the process is read from it later)
     except OSError as error:
         raise not_kept(request.spool, error) from None
     try:
-        record_answer(session.record, request.full, lambda: None, file.write)
+        problem = session.record(file.write, full=request.full)
         file.flush()
-        return KeptFile(file).answer()
     except BaseException as error:
         # What a full disk does not take any more is not wanted any more.
         with contextlib.suppress(OSError):
@@ -379,15 +342,16 @@ def _recorded(request: Request, session: _native.Session) -> KeptAnswer:
         if isinstance(error, OSError):
             raise not_kept(request.spool, error) from None
         raise
+    return RecordedProcess(file, problem)
 
 
-def _said(target: DebuggedTarget, request: Request, error: Exception, session: Optional[_native.Session]) -> UserError:
+def _said(target: ReadTarget, request: Request, error: Exception, session: Optional[_native.Session]) -> UserError:
     """Why nothing was read of a target; with what is known of it all the same."""
     shown = as_user_error(error)
     if is_gone(target):
         return ended(target)
     if shown.kind == "timeout":
-        return late(target, request)
+        return late(target, request.timeout)
     outline = None
     if session is not None and request.action == "read":
         with contextlib.suppress(_native.NativeError):

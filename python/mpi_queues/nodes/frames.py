@@ -11,7 +11,7 @@ import zlib
 from dataclasses import dataclass, field
 from typing import Any, List, Optional
 
-from ..system.typed_json import count_values
+from ..system.json_values import count_values
 
 #: A message is not longer than this, packed and unpacked, in bytes; one of a few packed bytes is not as long, either:
 #: what is written unpacks to eight times its length or so, blanks to a thousand times.

@@ -10,7 +10,7 @@ from typing import Dict, FrozenSet, Iterable, List, NamedTuple, Optional, Sequen
 from .._native import Snapshot
 from ..errors import UserError
 from ..launchers.selection import node_set
-from ..request import AUTO, NATIVE, Request
+from ..request import Request
 from ..system import agent
 from ..system.paths import shown
 from .agents import Look
@@ -291,9 +291,9 @@ def check(job: str, request: Request) -> None:
             help="for the handles, type: mpi-queues handles --job JOB",
             kind="not_over_nodes",
         )
-    if request.source not in ("auto", "builtin") or request.via not in (AUTO, NATIVE) or request.layouts is not None:
+    if request.source not in ("auto", "builtin") or request.layouts is not None:
         raise UserError(
             f"{job}: agents have the built-in reader and its own layouts, and no debugger",
-            help="leave out --source, --via and --layouts",
+            help="leave out --source and --layouts",
             kind="not_over_nodes",
         )

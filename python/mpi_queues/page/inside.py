@@ -17,8 +17,8 @@ from typing import Any, NamedTuple, Optional
 from .._native import Diagnosis, Snapshot, printable_json
 from ..errors import UserError
 from ..system.files import Path, opened
+from ..system.json_values import count_values
 from ..system.paths import shown
-from ..system.typed_json import count_values
 from .kept import NOTE, processes
 
 #: The first bytes of a page that has data in it.

@@ -9,14 +9,11 @@ import time
 from typing import Callable, Sequence
 
 from ..system.output import ours
-from .words import clean, size
+from .words import clean
 
 #: Return to the start of the line and clear it.
 CLEAR = "\r\x1b[K"
 
-
-#: Bytes of an answer from which on it is told how many have come.
-_LARGE = 1 << 20
 
 #: So many nodes are named.
 _MAX_NAMED = 4
@@ -67,13 +64,12 @@ def of_nodes(quiet: bool = False) -> Callable[[int, int, int, Sequence[str]], No
     return tell
 
 
-def of_processes(quiet: bool) -> Callable[[int, int, int], None]:
+def of_processes(quiet: bool) -> Callable[[int, int], None]:
     """Tells on a terminal how far the reading is."""
     say = _on_terminal(quiet)
 
-    def tell(done: int, total: int, received: int) -> None:
-        much = f" {size(received)}" if received >= _LARGE else ""
-        say("" if done == total else f"reading process {done + 1} of {total} …{much}")
+    def tell(done: int, total: int) -> None:
+        say("" if done == total else f"reading process {done + 1} of {total} …")
 
     return tell
 

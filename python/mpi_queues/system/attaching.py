@@ -89,14 +89,14 @@ def _yama_scope() -> int:
         return 0
 
 
-def restore_state(pid: int, started: Optional[int], was_stopped: bool, *, killed: bool) -> None:
-    """After a debugger has ended: the process goes on, or stays stopped, as it was before.
+def restore_state(pid: int, started: Optional[int], was_stopped: bool) -> None:
+    """After a debugger could not attach: the process goes on, or stays stopped, as it was before.
 
-    gdb sees to this itself; not where it was killed between the kernel's attach and its own wait: the SIGSTOP of
-    PTRACE_ATTACH then stops the process, perhaps only later, when the thread to which it was sent runs. Therefore a
-    process whose debugger was killed must be seen undisturbed several times.
+    gdb sees to this itself; not where it failed between the kernel's attach and its own wait: the SIGSTOP of
+    PTRACE_ATTACH then stops the process, perhaps only later, when the thread to which it was sent runs. Therefore it
+    must be seen undisturbed several times.
     """
-    needed = 5 if killed else 1
+    needed = 5
     for _ in range(50):
         fields = processes.status(pid)
         if not fields or processes.start_time(pid) != started:

@@ -176,20 +176,6 @@ def user_name(uid: int) -> str:
     return f"uid {uid}" if name.startswith("#") else f"{name} (uid {uid})"
 
 
-def in_session(leader: int) -> List[int]:
-    """The living processes of a session other than its leader."""
-    found: List[int] = []
-    for name in os.listdir("/proc"):
-        if not name.isdecimal() or int(name) == leader:
-            continue
-        with contextlib.suppress(OSError, ValueError, IndexError):
-            # The command name in parentheses may hold anything, also a closing parenthesis.
-            fields = pathlib.Path(f"/proc/{name}/stat").read_bytes().rpartition(b")")[2].split()
-            if int(fields[3]) == leader and not has_ended(int(name)):
-                found.append(int(name))
-    return found
-
-
 def send(pid: int, number: signal.Signals) -> bool:
     """Sends a signal; False where the process is gone, or no longer ours."""
     try:

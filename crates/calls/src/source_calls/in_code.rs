@@ -25,12 +25,12 @@ pub(super) fn in_code<C: Caller>(
 ) -> Option<Vec<SourceCall>> {
     let frame = caller.frames().ok()?.next()?.ok()?;
     let look = |place: &Place| code_calls(&place.path, place.offset, place.build_id.as_deref());
-    let calls = caller.apart(|| kept.codes.of(&frame, look))?;
+    let calls = kept.codes.of(&frame, look)?;
     let width = caller.family().ok().flatten().map_or(8, |family| family.handle_bytes());
     let waited = waits.and_then(|(function, arguments)| Waited::new(function, arguments, None, width));
     let sent = calls.iter().filter(|call| sends(&c_name(&call.function)));
     let there = |call: &CodeCall| Frame { pc: frame.text.wrapping_add(call.after), ..frame.clone() };
-    let site = |call: &CodeCall| caller.apart(|| site_of(&kept.sites, &there(call)));
+    let site = |call: &CodeCall| site_of(&kept.sites, &there(call));
     let sent = sent.filter_map(|call| {
         let arguments = site(call).map(|site| constants(call, &site)).unwrap_or_default();
         Some(SourceCall { sent: true, arguments, ..bare(call, name)? })

@@ -5,6 +5,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::time::Duration;
 
 use target::detached::run_detached;
+use target::files::{Reader, is_root};
 
 use super::error::PluginError;
 use super::isolation;
@@ -58,11 +59,15 @@ fn set_nonblocking(fd: &OwnedFd) {
 
 impl Helper {
     /// Starts a helper that runs `body` in isolation and then ends. `body` gets the number of its socket and the shared
-    /// memory; it must not use anything that another thread may have locked.
+    /// memory; it must not use anything that another thread may have locked. `rights`: with whose it runs, where root runs this.
     ///
     /// # Errors
     /// [`PluginError::Start`].
-    pub fn start(time_limit: Duration, body: &dyn Fn(RawFd, &Shared)) -> Result<Self, PluginError> {
+    pub fn start(
+        time_limit: Duration,
+        rights: Option<&Reader>,
+        body: &dyn Fn(RawFd, &Shared),
+    ) -> Result<Self, PluginError> {
         // SAFETY: `fds` has room for two descriptors.
         let (socket, theirs) = pair("socketpair", |fds| unsafe {
             libc::socketpair(libc::AF_UNIX, libc::SOCK_STREAM | libc::SOCK_CLOEXEC, 0, fds)
@@ -71,8 +76,9 @@ impl Helper {
         let (stderr, their_stderr) = pair("pipe", |fds| unsafe { libc::pipe2(fds, libc::O_CLOEXEC) })?;
         let shared = Shared::new().map_err(|error| start_error("mmap", &error))?;
 
+        let rights = rights.filter(|rights| rights.uid != 0 && is_root());
         run_detached(|| {
-            isolation::enter(theirs.as_raw_fd(), their_stderr.as_raw_fd(), time_limit, &shared);
+            isolation::enter(theirs.as_raw_fd(), their_stderr.as_raw_fd(), time_limit, rights, &shared);
             crate::c_library::barrier((), || body(isolation::SOCKET, &shared));
         })
         .map_err(|error| start_error("fork", &error))?;

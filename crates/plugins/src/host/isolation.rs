@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::time::Duration;
 
 use super::shared::{NOTE_EXIT, Shared};
+use target::files::Reader;
 
 /// The number that the helper's socket always has.
 pub const SOCKET: RawFd = 3;
@@ -56,8 +57,8 @@ pub fn exit_now(status: i32) -> ! {
 }
 
 /// Makes this process harmless to the debugger it was forked from: own session, no descriptors but the socket and
-/// standard error, default signals, limits, no new processes. Says hello on the socket.
-pub fn enter(socket: RawFd, stderr: RawFd, time_limit: Duration, shared: &Shared) {
+/// standard error, default signals, limits, no new processes, and of root's rights only these. Says hello on the socket.
+pub fn enter(socket: RawFd, stderr: RawFd, time_limit: Duration, rights: Option<&Reader>, shared: &Shared) {
     // SAFETY: system calls on this process itself, which has one thread and whose memory nobody else uses.
     unsafe {
         libc::setsid();
@@ -68,11 +69,29 @@ pub fn enter(socket: RawFd, stderr: RawFd, time_limit: Duration, shared: &Shared
     }
     signals(shared);
     limits(time_limit);
+    if rights.is_some_and(|rights| !have_only(rights)) {
+        exit_now(1);
+    }
     refuse_new_processes();
     // SAFETY: registers a function that only ends the process. It is registered last and so runs before the
     // debugger's own exit functions, which must not run here.
     unsafe { libc::atexit(on_exit) };
     hello();
+}
+
+/// Whether this process has somebody's rights now and can have no others any more.
+fn have_only(rights: &Reader) -> bool {
+    let (user, group) = (rights.uid, rights.gid);
+    // SAFETY: the system calls themselves, since a lock of the C library's may be held for ever here; the list is as long as is
+    // said. Who has no rights of root's loses the capabilities (man 7 capabilities).
+    unsafe {
+        let groups = rights.groups.as_ptr();
+        libc::syscall(libc::SYS_setgroups, rights.groups.len(), groups) == 0
+            && libc::syscall(libc::SYS_setresgid, group, group, group) == 0
+            && libc::syscall(libc::SYS_setresuid, user, user, user) == 0
+            // The kernel has made it dumpable or not by its own rules.
+            && libc::prctl(libc::PR_SET_DUMPABLE, 0, 0, 0, 0) == 0
+    }
 }
 
 extern "C" fn on_exit() {

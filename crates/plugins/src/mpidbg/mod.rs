@@ -27,6 +27,7 @@ use std::time::Duration;
 use crate::host::answers::BadRead;
 use crate::host::error::PluginError;
 use model::{Handle, HandleKind};
+use target::files::Reader;
 
 /// The kinds that the interface has queries for.
 pub const KINDS: [HandleKind; 4] = [HandleKind::Comm, HandleKind::Errhandler, HandleKind::Request, HandleKind::Status];
@@ -72,6 +73,8 @@ pub struct HandleRequest<'a> {
     pub library_version: Option<String>,
     /// Bounds for what it may deliver.
     pub limits: Limits,
+    /// With whose rights it runs, where root runs this; `None`: with ours.
+    pub rights: Option<Reader>,
     /// Whether the user has interrupted; asked at least every 100 ms.
     pub interrupted: &'a dyn Fn() -> bool,
 }
@@ -86,6 +89,7 @@ impl HandleRequest<'_> {
             queries: Vec::new(),
             library_version: None,
             limits: Limits::default(),
+            rights: None,
             interrupted: &|| false,
         }
     }

@@ -19,6 +19,7 @@ use crate::host::library::{LONGEST, absolute, exported_functions};
 use layouts::Layouts;
 use model::Handle;
 use target::Target;
+use target::files::Reader;
 
 /// The prefix of the interface's functions.
 const PREFIX: &str = "mpidbg_";
@@ -40,9 +41,10 @@ pub fn query_handles(target: &dyn Target, layouts: &Layouts, request: &HandleReq
 pub fn inspect_handle_plugin(
     path: &Path,
     timeout: Duration,
+    rights: Option<Reader>,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<HandlePluginInfo, PluginError> {
-    let request = HandleRequest { timeout, interrupted, ..HandleRequest::new(path.to_owned()) };
+    let request = HandleRequest { timeout, rights, interrupted, ..HandleRequest::new(path.to_owned()) };
     let outcome = run(&request, Facts::default(), None);
     match outcome.failure {
         None => Ok(outcome.info),
@@ -81,14 +83,15 @@ fn run(request: &HandleRequest<'_>, facts: Facts, asked: Option<Asked<'_>>) -> H
     let max_entries = request.limits.entries;
     let task = Task { path: &path, only_inspect, facts, queries: &request.queries, max_entries };
     let mut stderr = Stderr::default();
-    let failure = match Helper::start(timeout, &|socket, shared| driver::run(socket, shared, &task)) {
-        Ok(mut helper) => {
-            let end = converse(&mut helper, &mut server, &mut stderr, timeout, request.interrupted);
-            let name = |number| Function::from_number(number).map(Function::name);
-            why(end, &helper, &path, timeout, name)
-        }
-        Err(error) => Some(error),
-    };
+    let failure =
+        match Helper::start(timeout, request.rights.as_ref(), &|socket, shared| driver::run(socket, shared, &task)) {
+            Ok(mut helper) => {
+                let end = converse(&mut helper, &mut server, &mut stderr, timeout, request.interrupted);
+                let name = |number| Function::from_number(number).map(Function::name);
+                why(end, &helper, &path, timeout, name)
+            }
+            Err(error) => Some(error),
+        };
     outcome(server, &path, request, &stderr, failure)
 }
 

@@ -37,6 +37,7 @@ pub use crate::host::answers::BadRead;
 pub use crate::host::error::PluginError;
 pub use crate::host::trust;
 use model::QueueReport;
+use target::files::Reader;
 
 /// What a plug-in is to do.
 #[derive(Clone)]
@@ -54,6 +55,8 @@ pub struct PluginRequest<'a> {
     pub library_version: Option<String>,
     /// Bounds for what it may deliver.
     pub limits: Limits,
+    /// With whose rights it runs, where root runs this; `None`: with ours.
+    pub rights: Option<Reader>,
     /// Whether the user has interrupted; asked at least every 100 ms.
     pub interrupted: &'a dyn Fn() -> bool,
 }

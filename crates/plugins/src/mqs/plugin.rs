@@ -15,6 +15,7 @@ use crate::host::error::PluginError;
 use crate::host::helper::Helper;
 use crate::host::library::{INSPECTION, LONGEST, absolute, exported_functions};
 use layouts::Layouts;
+use target::files::Reader;
 use target::{Image, Target, printable};
 
 /// Runs the plug-in over the stopped process `target` and returns what it delivered, also where it failed.
@@ -40,19 +41,20 @@ pub fn read_with_plugin(
 /// # Errors
 /// Where it is no plug-in that this host can drive.
 pub fn inspect_plugin(path: &Path) -> Result<PluginInfo, PluginError> {
-    inspect_plugin_within(path, INSPECTION, &|| false)
+    inspect_plugin_within(path, INSPECTION, None, &|| false)
 }
 
-/// As [`inspect_plugin`], with a time limit and a look at the user's interrupt.
+/// As [`inspect_plugin`], with a time limit, somebody's rights and a look at the user's interrupt.
 ///
 /// # Errors
 /// As [`inspect_plugin`].
 pub fn inspect_plugin_within(
     path: &Path,
     timeout: Duration,
+    rights: Option<Reader>,
     interrupted: &dyn Fn() -> bool,
 ) -> Result<PluginInfo, PluginError> {
-    let request = PluginRequest { timeout, interrupted, ..PluginRequest::new(path.to_owned()) };
+    let request = PluginRequest { timeout, rights, interrupted, ..PluginRequest::new(path.to_owned()) };
     let outcome = run(&request, child::Facts::default(), None);
     match outcome.failure {
         None => Ok(outcome.info),
@@ -99,13 +101,14 @@ fn run(request: &PluginRequest<'_>, facts: child::Facts, asked: Option<(Asked<'_
         max_new_processes: limits.new_processes,
     };
     let mut stderr = Stderr::default();
-    let failure = match Helper::start(timeout, &|socket, shared| driver::run(socket, shared, &task)) {
-        Ok(mut helper) => {
-            let end = converse(&mut helper, &mut server, &mut stderr, timeout, request.interrupted);
-            why(end, &helper, &path, timeout, |number| abi::Function::from_number(number).map(abi::Function::name))
-        }
-        Err(error) => Some(error),
-    };
+    let failure =
+        match Helper::start(timeout, request.rights.as_ref(), &|socket, shared| driver::run(socket, shared, &task)) {
+            Ok(mut helper) => {
+                let end = converse(&mut helper, &mut server, &mut stderr, timeout, request.interrupted);
+                why(end, &helper, &path, timeout, |number| abi::Function::from_number(number).map(abi::Function::name))
+            }
+            Err(error) => Some(error),
+        };
     outcome(server, &stderr, failure)
 }
 
@@ -175,6 +178,7 @@ impl PluginRequest<'_> {
             dialect: dialect::OTHER,
             library_version: None,
             limits: Limits::default(),
+            rights: None,
             interrupted: &|| false,
         }
     }

@@ -190,6 +190,7 @@ impl<T: Target> Session<T> {
         let global_rank = self.read_builtin(false).ok().and_then(|process| process.rank);
         let request = HandleRequest {
             timeout: settings.timeout,
+            rights: settings.rights.clone(),
             global_rank,
             queries,
             library_version: detected.mpi.version.clone(),

@@ -13,6 +13,7 @@ use plugins::mqs::discovery::{Candidate, Search, candidates};
 use plugins::mqs::{
     BadRead, NewProcess, PluginError, PluginInfo, PluginRequest, PluginSource, Universe, inspect_plugin_within,
 };
+use target::files::Reader;
 use target::{Target, TargetError};
 
 /// A plug-in's reads are not longer than this in bytes.
@@ -30,6 +31,8 @@ pub struct PluginSettings<'a> {
     pub identity: Option<i64>,
     /// Time limit, wall clock.
     pub timeout: Duration,
+    /// With whose rights it runs, where root runs this: those of whoever's process it is.
+    pub rights: Option<Reader>,
     /// Whether the user has interrupted.
     pub interrupted: &'a dyn Fn() -> bool,
 }
@@ -109,7 +112,7 @@ impl<T: Target> Session<T> {
     /// # Errors
     /// Where it is none, or none that can be driven.
     pub fn inspect_plugin(&self, path: &Path, settings: &PluginSettings<'_>) -> Result<PluginInfo, SessionError> {
-        Ok(inspect_plugin_within(path, settings.timeout, settings.interrupted)?)
+        Ok(inspect_plugin_within(path, settings.timeout, settings.rights.clone(), settings.interrupted)?)
     }
 
     /// Loads a plug-in of either interface in its helper process and asks what it is.
@@ -119,7 +122,12 @@ impl<T: Target> Session<T> {
     pub fn inspect_named(&self, path: &Path, settings: &PluginSettings<'_>) -> Result<Named, SessionError> {
         match self.inspect_plugin(path, settings) {
             Err(SessionError::Plugin(PluginError::MissingFunctions { .. })) if is_handle_plugin(path) == Ok(true) => {
-                Ok(Named::Handles(inspect_handle_plugin(path, settings.timeout, settings.interrupted)?))
+                Ok(Named::Handles(inspect_handle_plugin(
+                    path,
+                    settings.timeout,
+                    settings.rights.clone(),
+                    settings.interrupted,
+                )?))
             }
             other => other.map(Named::Queues),
         }
@@ -192,6 +200,7 @@ impl<T: Target> Session<T> {
         let identity = if ours.communicators.is_empty() { first } else { settings.identity.or(first) };
         let request = PluginRequest {
             timeout: settings.timeout,
+            rights: settings.rights.clone(),
             interrupted: settings.interrupted,
             universe: Universe { global_rank: ours.rank, world_size: ours.world_size, identity },
             dialect: detected.installed.dialect(),

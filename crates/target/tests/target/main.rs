@@ -5,3 +5,4 @@ mod cache;
 mod cores;
 mod elf;
 mod link_map;
+mod memory_image;

@@ -224,7 +224,8 @@ fn freed_handles_and_freed_objects() {
 
 #[test]
 fn inspection_tells_what_a_plugin_is() {
-    let info = inspect_handle_plugin(&plugin("good"), Duration::from_secs(10), &|| false).expect("a good plug-in");
+    let info =
+        inspect_handle_plugin(&plugin("good"), Duration::from_secs(10), None, &|| false).expect("a good plug-in");
     assert_eq!(info.interface, Some(1));
     assert_eq!(info.version.as_deref(), Some("handles of Open MPI, variant good\\x1b[0m"));
     assert_eq!(info.functions.len(), 15, "{:?}", info.functions);

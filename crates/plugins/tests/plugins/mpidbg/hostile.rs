@@ -154,7 +154,7 @@ fn missing_functions() {
     assert_eq!(states(&outcome), [HandleState::Unknown; 2]);
     assert!(outcome.handles[0].summary.contains("it lacks the function"), "{}", outcome.handles[0].summary);
     let libc = Path::new("/lib/x86_64-linux-gnu/libc.so.6");
-    let refused = inspect_handle_plugin(libc, Duration::from_secs(5), &|| false).unwrap_err().to_string();
+    let refused = inspect_handle_plugin(libc, Duration::from_secs(5), None, &|| false).unwrap_err().to_string();
     assert!(refused.contains("mpidbg_init_once"), "{refused}");
 }
 
