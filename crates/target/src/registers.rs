@@ -261,6 +261,7 @@ impl Registers {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
@@ -268,14 +269,14 @@ mod tests {
     fn a_debuggers_names_mean_what_the_kernels_words_mean() {
         for machine in [Machine::X86_64, Machine::Aarch64] {
             let words: Vec<u64> = (0..machine.words() as u64).map(|word| 1000 + word).collect();
-            let known = Registers::of_words(machine, &words).expect("as many words as it has");
+            let known = Registers::of_words(machine, &words).unwrap();
             let names = machine.register_names();
             let value = |name: &str| match machine.number(name) {
                 Some(number) => known.get(number),
                 None => known.system_call,
             };
-            let named = names.iter().map(|name| (name.as_str(), value(name).expect("a register that the kernel has")));
-            let found = Registers::of_names(machine, named.chain([("eflags", 1)])).expect("with the stack pointer");
+            let named = names.iter().map(|name| (name.as_str(), value(name).unwrap()));
+            let found = Registers::of_names(machine, named.chain([("eflags", 1)])).unwrap();
             assert_eq!(found.stack_pointer(), known.stack_pointer());
             assert_eq!(found.program_counter(), known.program_counter());
             assert_eq!(found.of_system_call(), known.of_system_call());
