@@ -15,6 +15,7 @@ from ..system import processes
 from . import text as gdb_text
 from . import threads as gdb_threads
 from . import types as gdb_types
+from .inferiors import connection_kind
 from .text import text
 
 _SYMBOL = re.compile(r"[A-Za-z_.$][A-Za-z0-9_.$@]*\Z")
@@ -37,8 +38,7 @@ class GdbProcess(TracedProcess):
 
     def __init__(self, inferior: Any) -> None:
         pid = int(inferior.pid) or None
-        connection = getattr(inferior, "connection", None)
-        kind = str(connection.type) if connection is not None else None
+        kind = connection_kind(inferior)
         super().__init__(pid, local=kind != "core" and pid is not None and _is_traced_by_us(pid))
         self._inferior = inferior
         self.via = "core" if kind == "core" else "gdb"

@@ -2,11 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, Dict, Optional
 
 import gdb
 
 from ..system import processes
+from . import text as gdb_text
+
+#: A line of `info connections` (gdb/inferior.c: info_connections_command): number and kind.
+_CONNECTION = re.compile(r"^[* ]\s*(\d+)\s+(\S+)", re.MULTILINE)
+
+#: By their numbers, which gdb gives once.
+_kinds: Dict[int, str] = {}
+
+
+def connection_of(inferior: Any) -> int:
+    """The number of gdb's connection that an inferior is on; 0 where it has none, or gdb is older than 10."""
+    return int(getattr(inferior, "connection_num", None) or 0)
+
+
+def connection_kind(inferior: Any) -> Optional[str]:
+    """``native``, ``core``, ``remote`` and so on; None where an inferior has no connection.
+
+    Inferior.connection would tell it, but gdb 13 aborts where such an object is left when it quits (py-connection.c:
+    connpy_connection_dealloc).
+    """
+    number = connection_of(inferior)
+    if number and number not in _kinds:
+        _kinds.update((int(one), kind) for one, kind in _CONNECTION.findall(gdb_text.execute("info connections")))
+    return _kinds.get(number)
 
 
 def having(pid: int) -> Any:
@@ -25,5 +50,4 @@ def state_of(inferior: Any) -> str:
 
 def is_core(inferior: Any) -> bool:
     """Whether it shows a core file."""
-    connection = getattr(inferior, "connection", None)
-    return connection is not None and str(connection.type) == "core"
+    return connection_kind(inferior) == "core"

@@ -12,6 +12,7 @@ from ..debuggers.sessions import ProcessSession
 from ..errors import UserError
 from . import threads as gdb_threads
 from .adapter import GdbProcess, core_path
+from .inferiors import connection_of
 from .settings import DIALECT
 
 _T = TypeVar("_T")
@@ -147,8 +148,7 @@ class Sessions:
 
 def _key(inferior: Any) -> Tuple[int, int]:
     """Tells a process of an inferior from the next one: core files of one process may have its pid all."""
-    connection = getattr(inferior, "connection", None)
-    return int(inferior.pid), int(connection.num) if connection is not None else 0
+    return int(inferior.pid), connection_of(inferior)
 
 
 def safe_path() -> List[str]:
