@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Callable, ClassVar, Dict, List, Optional, Sequence, Tuple
 
 from .._native import NativeError, Snapshot
-from ..debuggers.debugged import DebuggedMpi
+from ..debuggers.sessions import ProcessSession
 from ..errors import UsageError, UserError, as_user_error
 from ..report.words import fitted, in_columns, wrapped
 from ..request import COMMUNICATORS, Request, wrappers_in
@@ -148,7 +148,7 @@ def communicator_names(context: Context) -> List[str]:
     return list(names)
 
 
-def chosen_processes(context: Context, arguments: opt.Arguments) -> List[DebuggedMpi]:
+def chosen_processes(context: Context, arguments: opt.Arguments) -> List[ProcessSession]:
     """The processes that a command is about.
 
     Raises:
@@ -169,7 +169,7 @@ def chosen_processes(context: Context, arguments: opt.Arguments) -> List[Debugge
     return processes
 
 
-def prepare(context: Context, processes: Sequence[DebuggedMpi]) -> None:
+def prepare(context: Context, processes: Sequence[ProcessSession]) -> None:
     """Tells processes the settings by which they are read.
 
     Raises:
@@ -182,7 +182,7 @@ def prepare(context: Context, processes: Sequence[DebuggedMpi]) -> None:
         process.set_layouts(absolute(layouts) if layouts else None)
 
 
-def _of_ranks(context: Context, processes: List[DebuggedMpi], arguments: opt.Arguments) -> List[DebuggedMpi]:
+def _of_ranks(context: Context, processes: List[ProcessSession], arguments: opt.Arguments) -> List[ProcessSession]:
     """Those of the ranks that were asked for.
 
     Raises:
@@ -214,7 +214,7 @@ def read_processes(
 def from_processes(
     context: Context,
     arguments: opt.Arguments,
-    read: Callable[[DebuggedMpi], Snapshot],
+    read: Callable[[ProcessSession], Snapshot],
     *,
     outlines: Optional[Request] = None,
 ) -> Snapshot:
@@ -225,7 +225,7 @@ def from_processes(
         UserError: where it gives nothing of any.
     """
     snapshots: List[Snapshot] = []
-    failures: List[Tuple[DebuggedMpi, UserError]] = []
+    failures: List[Tuple[ProcessSession, UserError]] = []
     processes = chosen_processes(context, arguments)
     worlds = universe.place(context, processes)
     for process in processes:
@@ -257,7 +257,7 @@ def write_json(context: Context, snapshot: Snapshot) -> None:
     context.write("\n")
 
 
-def reason_of(failures: Sequence[Tuple[DebuggedMpi, UserError]]) -> UserError:
+def reason_of(failures: Sequence[Tuple[ProcessSession, UserError]]) -> UserError:
     """One error for many, of which there is one at least."""
     # A process that is not of MPI explains least.
     worst, failure = next((pair for pair in failures if pair[1].kind != "not_mpi"), failures[0])

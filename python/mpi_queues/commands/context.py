@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
 from typing import Any, Dict, List, Optional, Tuple, Union
 
-from ..debuggers.debugged import DebuggedMpi
+from ..debuggers.sessions import ProcessSession
 from ..report.progress import ProgressLine
 from ..report.words import wrapped
 from .job_control import JobControl
@@ -48,7 +48,7 @@ class HandleValue:
     #: The C handle or the Fortran integer; of a status its address, or its bytes where it has none.
     value: Union[int, bytes]
     fortran: bool
-    process: DebuggedMpi
+    process: ProcessSession
 
 
 class Context(ABC):
@@ -77,7 +77,7 @@ class Context(ABC):
         _LINE.tell(text)
 
     @abstractmethod
-    def processes(self) -> List[DebuggedMpi]:
+    def processes(self) -> List[ProcessSession]:
         """The live processes, by the debugger's number; empty where there is none."""
 
     @abstractmethod

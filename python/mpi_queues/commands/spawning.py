@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
-from ..debuggers.debugged import DebuggedMpi
+from ..debuggers.sessions import ProcessSession
 from ..errors import UserError, as_user_error
 from ..launchers import hosts, owners
 from ..launchers.model import Job, RankEntry, World
@@ -67,7 +67,7 @@ def watch(context: Context, here: Sequence[RankEntry]) -> None:
         context.tell(f"When processes are spawned, {named(entries)} will stop in {function} (named by the plug-in).")
 
 
-def _asked(context: Context, pids: Iterable[Optional[int]]) -> List[Tuple[DebuggedMpi, Dict[str, Any]]]:
+def _asked(context: Context, pids: Iterable[Optional[int]]) -> List[Tuple[ProcessSession, Dict[str, Any]]]:
     """What the plug-in in use tells of these processes; what went wrong stands under ``problem``."""
     chosen = set(pids)
     try:
@@ -78,7 +78,7 @@ def _asked(context: Context, pids: Iterable[Optional[int]]) -> List[Tuple[Debugg
         context.tell(str(error))
         return []
     universe.place(context, processes)
-    found: List[Tuple[DebuggedMpi, Dict[str, Any]]] = []
+    found: List[Tuple[ProcessSession, Dict[str, Any]]] = []
     for process in processes:
         try:
             told = process.plugin_info(Request(plugin=plugin, timeout=float(context.setting("timeout"))))

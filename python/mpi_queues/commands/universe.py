@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from typing import Dict, List, Optional, Sequence
 
-from ..debuggers.debugged import DebuggedMpi
+from ..debuggers.sessions import ProcessSession
 from ..launchers.model import Job, JobWorld
 from .context import Context
 from .job_ranks import FAILURES, debugged_job
 
 
-def place(context: Context, processes: Sequence[DebuggedMpi]) -> List[JobWorld]:
+def place(context: Context, processes: Sequence[ProcessSession]) -> List[JobWorld]:
     """Gives processes their places in the job that ``mpi launch`` or ``mpi attach`` has, and returns its worlds for
     ``Snapshot.merged``; none where it has one only, and where no job is known."""
     job = _job(context)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from typing import Any, Callable, Dict, List, Optional, TypeVar, Union
 
 from .. import _native
@@ -11,13 +11,12 @@ from ..handle_types import HandleDict
 from ..printers.words import LASTING
 from ..request import USUAL, Request
 from .base import DebuggedProcess
-from .debugged import DebuggedMpi
 
 _T = TypeVar("_T")
 
 
-class ProcessSession(DebuggedMpi):
-    """A live process, read through the core. The debugger's part is to reach it."""
+class ProcessSession(ABC):
+    """A process of a debugger, read through the core: what commands ask of one. The debugger's part is to reach it."""
 
     def __init__(self, process: DebuggedProcess, safe_path: List[str]) -> None:
         self._debugged = process
@@ -30,7 +29,18 @@ class ProcessSession(DebuggedMpi):
         self._refused: Optional[UserError] = None
 
     @property
+    @abstractmethod
+    def label(self) -> str:
+        """How the debugger numbers it, such as ``inferior 2 (pid 4242)`` or ``target #1 (pid 4242)``."""
+
+    @property
+    @abstractmethod
+    def selected(self) -> bool:
+        """Whether the debugger's commands mean it."""
+
+    @property
     def pid(self) -> Optional[int]:
+        """Its process id; None where the debugger does not know it."""
         return self._debugged.pid
 
     @abstractmethod
@@ -73,6 +83,11 @@ class ProcessSession(DebuggedMpi):
                 self._open.set_safe_path(directories)
 
     def set_layouts(self, path: Optional[str]) -> None:
+        """The ``layouts`` setting: a profile to use instead of the shipped ones; None for those.
+
+        Raises:
+            UserError: where the file is none.
+        """
         if path == self._layouts:
             return
         try:
@@ -84,6 +99,7 @@ class ProcessSession(DebuggedMpi):
         self._open, self._layouts = session, path
 
     def set_identity(self, identity: Optional[int]) -> None:
+        """Its place in the universe of its job, which plug-ins for MPI-2 are told; None where that is its rank."""
         if identity != self._identity:
             self._identity = identity
             if self._open is not None:
@@ -91,6 +107,7 @@ class ProcessSession(DebuggedMpi):
             self._snapshots.clear()
 
     def set_plugin_path(self, paths: List[str]) -> None:
+        """The ``plugin-path`` setting: plug-ins, or directories with some."""
         if paths != self._plugin_path:
             self._plugin_path = paths
             if self._open is not None:
@@ -98,6 +115,7 @@ class ProcessSession(DebuggedMpi):
             self._snapshots.clear()
 
     def read(self, request: Request) -> _native.Snapshot:
+        """What :meth:`Session.read` gives; asked again at the same stop, the answer is remembered."""
         # How long it may take says nothing of what is read.
         key = request.within(0.0)
         known = self._snapshots.get(key)
@@ -112,12 +130,15 @@ class ProcessSession(DebuggedMpi):
         return known
 
     def standing(self, request: Request) -> _native.Snapshot:
+        """As :meth:`Session.standing`."""
         return self.reached(lambda: request.standing(self._session))
 
     def outline(self, request: Request) -> Optional[_native.Snapshot]:
+        """As :meth:`Session.outline`."""
         return self.reached(lambda: request.outline(self._session))
 
     def identity(self) -> Dict[str, Optional[int]]:
+        """Rank and size in MPI_COMM_WORLD."""
         return self.reached(lambda: self._session.identity())
 
     def describe(
@@ -129,6 +150,7 @@ class ProcessSession(DebuggedMpi):
         full: bool = False,
         request: Request = USUAL,
     ) -> HandleDict:
+        """As :meth:`Session.describe`."""
         return self.reached(lambda: request.describe(self._session, kind, value, fortran=fortran, full=full))
 
     def summary(self, kind: str, value: Union[int, bytes], fortran: bool) -> str:
@@ -147,15 +169,19 @@ class ProcessSession(DebuggedMpi):
             raise
 
     def handles(self, request: Request) -> _native.Snapshot:
+        """As :meth:`Session.handles`."""
         return self.reached(lambda: request.handles(self._session))
 
     def handle_plugin_info(self, request: Request) -> Dict[str, Any]:
+        """The plug-in for handles that would be used."""
         return self.reached(lambda: request.handle_plugin_info(self._session))
 
     def info(self) -> Dict[str, Any]:
+        """What was detected, from where, and what is missing."""
         return self.reached(lambda: self._session.info())
 
     def compare(self, request: Request) -> List[str]:
+        """Where reader and plug-in differ."""
         return self.reached(lambda: request.compare(self._session))
 
     def record(
@@ -165,10 +191,13 @@ class ProcessSession(DebuggedMpi):
         full: bool = False,
         progress: Optional[Callable[[int, int], Any]] = None,
     ) -> Optional[str]:
+        """As :meth:`Session.record`."""
         return self.reached(lambda: self._session.record(write, full=full, progress=progress))
 
     def plugin_info(self, request: Request) -> Dict[str, Any]:
+        """The plug-in that would be used."""
         return self.reached(lambda: request.plugin_info(self._session))
 
     def trust_plugin(self, path: str) -> Dict[str, Any]:
+        """Checks a plug-in and remembers that the user asked for it."""
         return self.reached(lambda: self._session.trust_plugin(path))

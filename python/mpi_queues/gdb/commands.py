@@ -10,7 +10,7 @@ from .. import _native
 from ..commands import Command, Context, all_commands
 from ..commands.context import HandleValue
 from ..debuggers.base import DebuggerError
-from ..debuggers.debugged import DebuggedMpi
+from ..debuggers.sessions import ProcessSession
 from ..errors import UserError, as_user_error
 from ..request import COMMUNICATORS
 from ..system.output import in_lines
@@ -44,7 +44,7 @@ class GdbContext(Context):
         for start in range(0, len(text), _PIECE):
             gdb.write(text[start : start + _PIECE])
 
-    def processes(self) -> List[DebuggedMpi]:
+    def processes(self) -> List[ProcessSession]:
         return list(self._sessions.live())
 
     def selected(self) -> GdbInferior:

@@ -11,7 +11,7 @@ from ..system import processes
 from . import text as gdb_text
 
 #: A line of `info connections` (gdb/inferior.c: info_connections_command): number and kind.
-_CONNECTION = re.compile(r"^[* ]\s*(\d+)\s+(\S+)", re.MULTILINE)
+_CONNECTION = re.compile(r"^[* ] *(\d+) +(\S+)", re.MULTILINE)
 
 #: By their numbers, which gdb gives once.
 _kinds: Dict[int, str] = {}

@@ -38,13 +38,13 @@ class GdbInferior(ProcessSession):
         self.key = _key(inferior)
 
     @property
-    def label(self) -> str:  # type: ignore[override]  # a plain attribute in the base
+    def label(self) -> str:
         number, pid = int(self._inferior.num), int(self._inferior.pid)
         name = self._name_of(number, pid)
         return f"inferior {number} ({name}, pid {pid})" if name else f"inferior {number} (pid {pid})"
 
     @property
-    def selected(self) -> bool:  # type: ignore[override]
+    def selected(self) -> bool:
         return bool(gdb.selected_inferior() == self._inferior)
 
     def require_stopped(self) -> None:

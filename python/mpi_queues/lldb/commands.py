@@ -18,7 +18,7 @@ from ..commands.context import HandleValue
 from ..commands.settings import Values
 from ..debuggers import base
 from ..debuggers.base import DebuggerError
-from ..debuggers.debugged import DebuggedMpi
+from ..debuggers.sessions import ProcessSession
 from ..errors import UserError, as_user_error
 from ..system.output import in_lines
 from . import formatters as lldb_formatters
@@ -84,7 +84,7 @@ class LldbContext(Context):
                 raise KeyboardInterrupt
             self._result.write(text[start : start + _PIECE])
 
-    def processes(self) -> List[DebuggedMpi]:
+    def processes(self) -> List[ProcessSession]:
         sessions, debugger = self._sessions.here(), self._debugger
         if debugger is None or threading.get_ident() != self._thread:
             # No command's: what happens to a rank, on the thread that takes lldb's events.

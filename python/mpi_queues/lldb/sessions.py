@@ -46,7 +46,7 @@ class LldbTarget(ProcessSession):
         self._given_up: Optional[UserError] = None
 
     @property
-    def label(self) -> str:  # type: ignore[override]  # a plain attribute in the base
+    def label(self) -> str:
         pid = self._process.pid
         return f"{self._number} (pid {pid})" if pid is not None else self._number
 
@@ -55,7 +55,7 @@ class LldbTarget(ProcessSession):
         return f"target #{self._debugger.GetIndexOfTarget(self._target)}"
 
     @property
-    def selected(self) -> bool:  # type: ignore[override]
+    def selected(self) -> bool:
         return bool(self._debugger.GetSelectedTarget() == self._target)
 
     def begin(self) -> None:

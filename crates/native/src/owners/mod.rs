@@ -38,7 +38,7 @@ pub(crate) fn awaited<P: Process>(
     frames: &[Frame],
 ) -> Option<Awaited> {
     let process = memory.inner();
-    let name = call.name.as_deref()?;
+    let Some(name) = call.name.as_deref() else { return python::gil_of_running(memory, thread, frames) };
     // Who waits for it comes back every five milliseconds, and is not in a wait then.
     if let Some(found) = Some(name).filter(|name| *name == FUTEX).and_then(|_| python::gil(memory, arguments[0])) {
         return Some(found);
