@@ -63,7 +63,7 @@ impl Debugger {
 
     /// Its threads where they stand; none of a machine whose registers are not known.
     pub fn threads(&self) -> Result<Vec<Thread>, TargetError> {
-        let found = self.with(|object| {
+        self.with(|object| {
             let machine = object.getattr("machine")?.extract::<Option<String>>()?;
             let Some(machine) = machine.and_then(|name| Machine::named(&name)) else { return Ok(Vec::new()) };
             let told = object.call_method1("threads", (machine.register_names(),))?;
@@ -78,8 +78,7 @@ impl Debugger {
                 })
             };
             Ok(told.extract::<Vec<_>>()?.into_iter().filter_map(thread).collect())
-        });
-        found.map(|threads: Vec<Thread>| threads)
+        })
     }
 
     /// The debugger's numbers of the threads, by the kernel's.

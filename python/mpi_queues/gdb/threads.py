@@ -59,9 +59,15 @@ def _select_by_command(inferior: Any) -> None:
 def _stopped(inferior: Any) -> Iterator[Any]:
     """Each thread that stands, selected; to be used inside ``selection_kept``."""
     for thread in sorted(inferior.threads(), key=lambda thread: int(thread.num)):
-        if thread.is_valid() and not thread.is_running() and not thread.is_exited():
+        if not thread.is_valid() or thread.is_running() or thread.is_exited():
+            continue
+        try:
             thread.switch()
-            yield thread
+            gdb.newest_frame()
+        except gdb.error:
+            # It has no stack, such as one that ends.
+            continue
+        yield thread
 
 
 def threads(inferior: Any, names: Sequence[str]) -> List[ThreadRegisters]:
