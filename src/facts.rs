@@ -14,17 +14,16 @@ use target::registers::{Machine, Registers};
 impl Debugger {
     /// Asks for everything; `variables` are those of the environment. What cannot be had is left out.
     pub fn facts(&self, variables: &[&str]) -> Facts {
-        let named = |name: &str| self.with(|object| optional_text(&object.getattr(name)?)).ok().flatten();
         let variable = |name: &&str| {
             let ask = |object: &Bound<'_, PyAny>| optional_text(&object.call_method1("environment", (*name,))?);
             Some(((*name).to_owned(), self.with(ask).ok().flatten()?))
         };
         Facts {
             pid: self.with(|object| object.getattr("pid")?.extract::<Option<i64>>()).ok().flatten(),
-            host: named("host"),
-            executable: named("executable"),
-            via: named("via").unwrap_or_default(),
-            debugger: named("debugger").unwrap_or_default(),
+            host: self.named("host"),
+            executable: self.named("executable"),
+            via: self.named("via").unwrap_or_default(),
+            debugger: self.named("debugger").unwrap_or_default(),
             environment: variables.iter().filter_map(variable).collect(),
             ..Facts::default()
         }
@@ -32,10 +31,13 @@ impl Debugger {
 
     /// By whom a process is read that is read as without a debugger.
     pub fn add_name(&self, facts: &mut Facts) {
-        let named = |name: &str| self.with(|object| optional_text(&object.getattr(name)?)).ok().flatten();
-        facts.via = named("via").unwrap_or_default();
-        facts.debugger = named("debugger").unwrap_or_default();
+        facts.via = self.named("via").unwrap_or_default();
+        facts.debugger = self.named("debugger").unwrap_or_default();
         self.add_frames(facts);
+    }
+
+    fn named(&self, name: &str) -> Option<String> {
+        self.with(|object| optional_text(&object.getattr(name)?)).ok().flatten()
     }
 
     /// The stacks of a machine whose registers are not known, as far as the debugger names their frames: they are not known whole.

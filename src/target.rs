@@ -285,8 +285,13 @@ impl Target for DebuggerTarget {
 
 impl Process for DebuggerTarget {
     fn threads(&self) -> Rc<[Thread]> {
-        let ask = || self.debugger.threads().unwrap_or_default().into();
-        Rc::clone(self.threads.borrow_mut().get_or_insert_with(ask))
+        if let Some(known) = self.threads.borrow().as_ref() {
+            return Rc::clone(known);
+        }
+        // Nothing is borrowed while the debugger is asked, which may ask us.
+        let threads: Rc<[Thread]> = self.debugger.threads().unwrap_or_default().into();
+        self.threads.replace(Some(Rc::clone(&threads)));
+        threads
     }
 
     fn main_thread(&self) -> Option<u32> {
@@ -296,14 +301,16 @@ impl Process for DebuggerTarget {
 
     /// As far as the images say: a server does not tell them.
     fn mappings(&self) -> Rc<[Mapping]> {
-        let ask = || {
-            let images = self.elf().map(|elf| elf.images()).unwrap_or_default();
-            let of = |image: &Image| mapped(image, &segments(self, image).unwrap_or_default());
-            let mut found: Vec<Mapping> = images.iter().flat_map(of).collect();
-            found.sort_by_key(|mapping| mapping.start);
-            found.into()
-        };
-        Rc::clone(self.mappings.borrow_mut().get_or_insert_with(ask))
+        if let Some(known) = self.mappings.borrow().as_ref() {
+            return Rc::clone(known);
+        }
+        let images = self.elf().map(|elf| elf.images()).unwrap_or_default();
+        let of = |image: &Image| mapped(image, &segments(self, image).unwrap_or_default());
+        let mut found: Vec<Mapping> = images.iter().flat_map(of).collect();
+        found.sort_by_key(|mapping| mapping.start);
+        let mappings: Rc<[Mapping]> = found.into();
+        self.mappings.replace(Some(Rc::clone(&mappings)));
+        mappings
     }
 
     fn places(&self, image: &native::Image) -> Vec<PathBuf> {

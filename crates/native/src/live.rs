@@ -174,12 +174,15 @@ impl Target for Live {
 
 impl Process for Live {
     fn threads(&self) -> Rc<[Thread]> {
-        let ask = || {
-            let held = self.held.as_ref().and_then(|held| held().ok()).unwrap_or_default();
-            let stands = |thread: Thread| Thread { blocked: blocked(self.process.pid(), thread.id), ..thread };
-            held.into_iter().map(stands).collect()
-        };
-        Rc::clone(self.threads.borrow_mut().get_or_insert_with(ask))
+        if let Some(known) = self.threads.borrow().as_ref() {
+            return Rc::clone(known);
+        }
+        // Nothing is borrowed while the debugger is asked, which may ask us.
+        let held = self.held.as_ref().and_then(|held| held().ok()).unwrap_or_default();
+        let stands = |thread: Thread| Thread { blocked: blocked(self.process.pid(), thread.id), ..thread };
+        let threads: Rc<[Thread]> = held.into_iter().map(stands).collect();
+        self.threads.replace(Some(Rc::clone(&threads)));
+        threads
     }
 
     fn main_thread(&self) -> Option<u32> {

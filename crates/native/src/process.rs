@@ -28,6 +28,11 @@ pub(crate) fn numbered(threads: &[Thread]) -> impl Iterator<Item = (i64, &Thread
     (1..).zip(threads).map(|(place, thread)| (thread.number.unwrap_or(place), thread))
 }
 
+/// The number that the stacks give the thread which the kernel calls so.
+pub(crate) fn number_of(threads: &[Thread], id: u32) -> Option<i64> {
+    numbered(threads).find(|(_, thread)| thread.id == id).map(|(number, _)| number)
+}
+
 /// A process whose stacks can be read.
 pub trait Process: Target {
     /// Its threads: the one that it began with first, where that is known.

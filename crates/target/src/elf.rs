@@ -388,7 +388,8 @@ impl ElfSymbols {
             let others = self.others.iter().flat_map(|others| others(image));
             let copy =
                 others.map(|path| ElfImage::open_copy(path, image, target, self.reader.as_ref())).find_map(Result::ok);
-            let copy = copy.or_else(|| ElfImage::of_memory(image, target).filter(|_| self.or_in_memory));
+            let in_memory = || if self.or_in_memory { ElfImage::of_memory(image, target) } else { None };
+            let copy = copy.or_else(in_memory);
             // What is wrong with the file at its path says more.
             copy.map_or(last, Ok)
         };

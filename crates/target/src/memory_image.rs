@@ -150,13 +150,12 @@ impl Image {
     fn loaded(&self) -> Vec<Section> {
         let section = |one: &Segment| {
             let (name, kind, flags, size) = match one.kind {
-                PT_NOTE => ("note", NOTE, ALLOC, one.held),
+                PT_NOTE => (".note.gnu.build-id", NOTE, ALLOC, one.held),
                 PT_LOAD if one.flags & PF_X != 0 && one.held > 0 => (".text", PROGBITS, ALLOC | EXECINSTR, one.held),
                 PT_LOAD if one.flags & PF_W != 0 => (".data", NOBITS, ALLOC | WRITE, one.size),
                 _ => return None,
             };
             let there = kind != NOTE || self.offset(one.address, one.held).is_some();
-            let name = if kind == NOTE { ".note.gnu.build-id" } else { name };
             there.then_some(Section { name, kind, flags, address: one.address, offset: one.offset, size, entry: 0 })
         };
         self.segments.iter().filter_map(section).collect()

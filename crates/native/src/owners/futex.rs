@@ -5,7 +5,7 @@ use target::address::TargetAddr;
 use target::{PageCache, Target as _};
 
 use super::{held_by, python};
-use crate::process::{Process, Thread, numbered};
+use crate::process::{Process, Thread, number_of};
 
 /// Without FUTEX_WAITERS and FUTEX_OWNER_DIED (include/uapi/linux/futex.h) the word of a lock that the kernel knows, and of a
 /// thread that is joined, is the number of a thread.
@@ -34,10 +34,9 @@ pub(super) fn awaited<P: Process>(
         return None;
     }
     let threads = memory.inner().threads();
-    // As the stacks number them.
-    let number_of = |id: u32| numbered(&threads).find(|(_, thread)| thread.id == id).map(|(number, _)| number);
-    let is_thread = |id: u32| id != 0 && number_of(id).is_some();
-    let of_thread = |kind: AwaitedKind, id: u32, ended: bool| Some(held_by(memory, kind, number_of(id), ended));
+    let is_thread = |id: u32| id != 0 && number_of(&threads, id).is_some();
+    let of_thread =
+        |kind: AwaitedKind, id: u32, ended: bool| Some(held_by(memory, kind, number_of(&threads, id), ended));
     let number = |at: u64| -> Option<u32> {
         let mut bytes = [0; 4];
         memory.read(TargetAddr::new(at), &mut bytes).ok()?;

@@ -5,7 +5,7 @@ use target::address::TargetAddr;
 use target::{PageCache, Target as _};
 
 use super::held_by;
-use crate::process::{Process, Thread, numbered};
+use crate::process::{Process, Thread, number_of, numbered};
 use crate::stacks::cxx::FS_BASE;
 
 /// Where a thread waits within a condition variable (`__g_signals`), by glibc's release: 2.25 to 2.40, and since 2.41
@@ -50,12 +50,8 @@ pub(super) fn gil_of_running<P: Process>(memory: &PageCache<P>, thread: &Thread,
     places.dedup();
     let mut found = places.into_iter().filter_map(|condition| gil_at(memory, condition.checked_sub(CONDITION)?));
     // Who has it waits for nobody.
-    found.find(|found| found.owners.iter().all(|owner| owner.thread != number_of(memory, thread)))
-}
-
-fn number_of<P: Process>(memory: &PageCache<P>, thread: &Thread) -> Option<i64> {
-    let threads = memory.inner().threads();
-    numbered(&threads).find(|(_, one)| one.id == thread.id).map(|(number, _)| number)
+    let own = number_of(&memory.inner().threads(), thread.id);
+    found.find(|found| found.owners.iter().all(|owner| owner.thread != own))
 }
 
 /// The lock at an address, and the thread that has it; `None` where what lies there is none.
