@@ -43,6 +43,10 @@ impl Names<'_> {
             }
             AwaitedKind::Thread => format!("{} to end", owners.unwrap_or_else(|| "another thread".to_owned())),
             AwaitedKind::Reader | AwaitedKind::Writer | AwaitedKind::Opener => self.other_end(found),
+            AwaitedKind::SharedMemory => match owners {
+                Some(owners) => format!("{owners} to write to memory that they share"),
+                None => "others to write to shared memory".to_owned(),
+            },
             AwaitedKind::Child => match owners {
                 Some(owners) => format!("its child to end, which {is} {owners}"),
                 None => "its child to end".to_owned(),

@@ -52,6 +52,8 @@ pub enum AwaitedKind {
     Writer,
     /// Somebody who opens the other end of a FIFO.
     Opener,
+    /// Perhaps a value in memory that it has at hand: those who have mapped that, too, may write it. It runs.
+    SharedMemory,
 }
 
 /// A thread or a process for which a thread waits.

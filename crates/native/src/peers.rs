@@ -102,7 +102,7 @@ pub(crate) fn open_files(name: &Path) -> Vec<Open> {
 }
 
 /// The processes of this machine.
-fn all() -> impl Iterator<Item = u32> {
+pub(crate) fn all() -> impl Iterator<Item = u32> {
     fs::read_dir("/proc").into_iter().flatten().flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 

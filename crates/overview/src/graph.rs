@@ -356,6 +356,7 @@ fn ends(awaited: &Awaited) -> String {
         AwaitedKind::Reader => format!("read {name}"),
         AwaitedKind::Writer => format!("write to {name}"),
         AwaitedKind::Opener => format!("open {name}"),
+        AwaitedKind::SharedMemory => "write to shared memory".to_owned(),
     }
 }
 

@@ -14,7 +14,7 @@ use crate::job::ProcIndex;
 use crate::matching::Entry;
 use crate::stuck::{Seen, Stuck};
 use crate::waits::{
-    DeviceCall, Free, Need, ProcState, Thread, awaited, device_call, in_lock, reads_input, waits_for_heap,
+    DeviceCall, Free, Need, ProcState, Standstill, Thread, awaited, device_call, in_lock, reads_input, waits_for_heap,
     writes_output,
 };
 use crate::words;
@@ -30,7 +30,7 @@ const SHOWN: usize = 16;
 /// What holds a rank up: places are told in this order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Place {
-    Stopped,
+    Stopped(Standstill),
     /// In the handler of a signal, and what it waits for there.
     Handler(Box<Exception>, InHandler),
     Lock(Spot),
@@ -169,7 +169,7 @@ fn awaits(context: &Context<'_>, proc: ProcIndex, free: &Free<'_>) -> Option<Pla
 
 fn place(free: &Free<'_>, is_before_init: bool) -> Option<Place> {
     match free {
-        Free::Stopped => Some(Place::Stopped),
+        Free::Stopped(by) => Some(Place::Stopped(*by)),
         Free::NotStarted => Some(Place::NotStarted((None, None, None, None))),
         Free::Outside(thread) => Some(outside(thread, is_before_init)),
         Free::Polling(call) | Free::Local(call) => Some(Place::Call(call.c_name().into_owned(), spot_of(call))),
@@ -274,7 +274,7 @@ impl<'a> Waiters<'a> {
 fn does(place: &Place, ranks: usize) -> (String, Doing) {
     let verb = |one: &'static str, many: &'static str| if ranks == 1 { one } else { many };
     match place {
-        Place::Stopped => (format!("{} stopped by a signal", verb("is", "are")), Doing::Stopped),
+        Place::Stopped(by) => (format!("{} {}", verb("is", "are"), by.participle()), Doing::Stopped(*by)),
         Place::Handler(exception, does) => {
             let it = verb("it waits", "they wait");
             let waits = match does {
@@ -343,7 +343,7 @@ fn finding(context: &Context<'_>, place: &Place, procs: &[ProcIndex], waiting: &
     let accesses = if matches!(place, Place::Work(_)) { one_sided(context, waiting) } else { Vec::new() };
     let kind = match place {
         Place::Work(_) if accesses.is_empty() => FindingKind::SlowRank,
-        Place::Stopped
+        Place::Stopped(_)
         | Place::Lock(_)
         | Place::Work(_)
         | Place::Handler(_, InHandler::WaitsForHeap | InHandler::WaitsForThread) => FindingKind::StuckOutside,
@@ -361,6 +361,10 @@ fn finding(context: &Context<'_>, place: &Place, procs: &[ProcIndex], waiting: &
         let (it, does, them) = (verb("it", "they"), verb("does", "do"), verb("it", "them"));
         let (messages, wait) = (words::counted(letters, "message"), words::wait(letters));
         summary.push_str(&format!(" ({it} {does} not take part in MPI: {messages} {wait} for {them})"));
+    }
+    if let Some(others) = shares_memory_with(context, place, procs).filter(|_| accesses.is_empty()) {
+        let it_waits = verb("it waits", "they wait");
+        summary.push_str(&format!("; perhaps {it_waits} for {others} to write to memory that they share"));
     }
     if let Some(other) = other_tag::clause(context, procs).filter(|_| place.is_outside()) {
         summary.push_str(&format!("; {other}"));
@@ -410,6 +414,24 @@ fn one_sided(context: &Context<'_>, waiting: &[ProcIndex]) -> Vec<String> {
     names.sort_unstable();
     names.dedup();
     names
+}
+
+/// The other ranks that share memory which these have at hand where they run.
+fn shares_memory_with(context: &Context<'_>, place: &Place, procs: &[ProcIndex]) -> Option<String> {
+    let Place::Work(_) = place else { return None };
+    let mut others = Vec::new();
+    for proc in procs {
+        let ProcState::Free(Free::Outside(thread)) = &context.waits.states[proc.0] else { continue };
+        let shared = thread.system_call.as_ref().and_then(|call| call.waits_for.as_deref());
+        let Some(shared) = shared.filter(|found| found.kind == AwaitedKind::SharedMemory) else { continue };
+        let process = context.process(*proc)?;
+        let rank = |pid: i64| context.waits.by_pid.beside(process, pid);
+        others.extend(shared.owners.iter().filter_map(|owner| rank(owner.pid?)));
+    }
+    others.retain(|other| !procs.contains(other));
+    others.sort_unstable();
+    others.dedup();
+    (!others.is_empty()).then(|| words::procs(context.job, &others))
 }
 
 /// How many messages of the application lie in front of ranks that stand outside MPI.

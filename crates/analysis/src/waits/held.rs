@@ -52,8 +52,8 @@ pub fn awaited(thread: &Outside) -> Option<&Awaited> {
 
 /// All processes of which every thread outside MPI waits for others, and none is in MPI.
 pub(super) fn all<'a>(job: &Job<'a>, states: &[ProcState<'a>]) -> (BTreeMap<ProcIndex, Held<'a>>, ByPid<'a>) {
-    let waits =
-        |state: &ProcState<'_>| matches!(state, ProcState::Free(Free::Outside(thread)) if awaited(thread).is_some());
+    let owned = |thread: &Outside| thread.system_call.as_ref().is_some_and(|call| call.waits_for.is_some());
+    let waits = |state: &ProcState<'_>| matches!(state, ProcState::Free(Free::Outside(thread)) if owned(thread));
     if !states.iter().any(waits) {
         return Default::default();
     }
@@ -118,7 +118,7 @@ impl ByPid<'_> {
                 let any = Need::Any(needs(owners().filter(|all| !all.contains(&proc))?));
                 Some(Need::Doubted(Box::new(any), "another process may have its other end, too"))
             }
-            AwaitedKind::Opener => None,
+            AwaitedKind::Opener | AwaitedKind::SharedMemory => None,
             AwaitedKind::Mutex
             | AwaitedKind::Rwlock
             | AwaitedKind::Gil

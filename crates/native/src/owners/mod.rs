@@ -16,6 +16,7 @@ use crate::process::{Process, Thread};
 mod file_lock;
 mod futex;
 mod python;
+mod shared_memory;
 mod team;
 
 pub(crate) use team::add_teams;
@@ -29,16 +30,21 @@ const MOST_PATH: usize = 4096;
 /// No more owners are told.
 const MOST_OWNERS: usize = 64;
 
-/// What a thread waits for, and who has it, where that can be known. `arguments` are the first three of the system call.
+/// What a thread waits for, and who has it, where that can be known. `arguments` are the first three of the system call; `None` where
+/// they are not known.
 pub(crate) fn awaited<P: Process>(
     memory: &PageCache<P>,
     thread: &Thread,
     call: &SystemCall,
-    arguments: [u64; 3],
+    arguments: Option<[u64; 3]>,
     frames: &[Frame],
 ) -> Option<Awaited> {
     let process = memory.inner();
-    let Some(name) = call.name.as_deref() else { return python::gil_of_running(memory, thread, frames) };
+    let Some(name) = call.name.as_deref() else {
+        return python::gil_of_running(memory, thread, frames)
+            .or_else(|| shared_memory::at_hand(memory, thread, frames));
+    };
+    let arguments = arguments?;
     // Who waits for it comes back every five milliseconds, and is not in a wait then.
     if let Some(found) = Some(name).filter(|name| *name == FUTEX).and_then(|_| python::gil(memory, arguments[0])) {
         return Some(found);

@@ -23,8 +23,12 @@ const CONDITION: u64 = 32;
 /// Nobody waits longer before they ask (sys.setswitchinterval takes seconds; a quarter of a minute).
 const MOST_INTERVAL: u64 = 1 << 24;
 
-/// The function of the C library in which a thread waits for it (Python/ceval_gil.c, `COND_TIMED_WAIT`).
-const TIMED_WAIT: &str = "pthread_cond_timedwait";
+/// What a thread calls that waits for it (Python/ceval_gil.c: `take_gil` asks the time, waits five milliseconds, and asks again).
+const ASKS_FOR_IT: [&str; 4] = ["pthread_cond_timedwait", "clock_gettime", "gettimeofday", "pthread_mutex_"];
+
+/// The object in which an interpreter keeps it (from 3.12 on in its main interpreter, a part of that), and no more bytes of it are read.
+const RUNTIME: &str = "_PyRuntime";
+const MOST_RUNTIME: u64 = 1 << 20;
 
 /// As much of a `PyThreadState` is looked through for the thread's own number (bytes).
 const THREAD_STATE: usize = 512;
@@ -35,23 +39,28 @@ pub(super) fn gil<P: Process>(memory: &PageCache<P>, word: u64) -> Option<Awaite
     SIGNALS.into_iter().chain([MUTEX]).find_map(|at| gil_at(memory, word.wrapping_sub(at + CONDITION)))
 }
 
-/// The same of a thread that has just come back to ask for it, as it does every five milliseconds: it is in the C library's wait, called
-/// by the interpreter, and its registers or the top of its stack have the condition variable.
+/// The same of a thread that is between two of these waits, as it is every five milliseconds.
 pub(super) fn gil_of_running<P: Process>(memory: &PageCache<P>, thread: &Thread, frames: &[Frame]) -> Option<Awaited> {
     let names: Vec<&str> = frames.iter().filter_map(|frame| frame.function.as_deref()).collect();
     let interpreter = names.iter().position(|name| name.starts_with("Py") || name.starts_with("_Py"))?;
-    // Else the words may be what is left of an earlier wait.
-    if !names[..interpreter].iter().any(|name| name.contains(TIMED_WAIT)) {
+    let asks = |name: &&str| ASKS_FOR_IT.iter().any(|call| name.contains(call));
+    if !names[..interpreter].iter().any(asks) {
         return None;
     }
-    let registers = thread.registers.all().iter().map(|(_, value)| *value);
-    let mut places: Vec<u64> = registers.chain(top_of_stack(memory, thread)).collect();
-    places.sort_unstable();
-    places.dedup();
-    let mut found = places.into_iter().filter_map(|condition| gil_at(memory, condition.checked_sub(CONDITION)?));
     // Who has it waits for nobody.
     let own = number_of(&memory.inner().threads(), thread.id);
-    found.find(|found| found.owners.iter().all(|owner| owner.thread != own))
+    gil_of_runtime(memory).filter(|gil| gil.owners.iter().all(|owner| owner.thread != own))
+}
+
+/// The lock of the only interpreter, or of the main one, and the thread that has it.
+fn gil_of_runtime<P: Process>(memory: &PageCache<P>) -> Option<Awaited> {
+    let runtime = memory.symbol(RUNTIME).ok()??;
+    let mut bytes = vec![0; runtime.size?.min(MOST_RUNTIME) as usize];
+    memory.read(runtime.addr, &mut bytes).ok()?;
+    let word = |at: usize| memory.abi().uint(&bytes[at..at + 8]);
+    let last = bytes.len().checked_sub(CONDITION as usize)?;
+    let starts = (0..=last).step_by(8).filter(|at| (1..=MOST_INTERVAL).contains(&word(*at)));
+    starts.into_iter().find_map(|at| gil_at(memory, runtime.addr.wrapping_add(at as u64).get()))
 }
 
 /// The lock at an address, and the thread that has it; `None` where what lies there is none.
@@ -98,20 +107,42 @@ const RLOCK: usize = 5;
 /// As much of a thread's stack is looked through for the object (bytes).
 const LOOKED_THROUGH: usize = 4096;
 
+/// A `_PyRecursiveMutex` of 3.14 (Include/internal/pycore_lock.h), of which an `rlockobject` consists then: a byte of state, what
+/// pthread_self tells the thread that has it, how often that has locked it again. A word each.
+const RECURSIVE_MUTEX: usize = 3;
+/// That byte while it is locked and somebody waits for it (`_Py_LOCKED`, `_Py_HAS_PARKED`).
+const LOCKED_AND_AWAITED: u64 = 3;
+
 /// The `threading.RLock` for whose semaphore a thread waits, and the thread that has it. An object is one by what it holds: this
-/// very semaphore, and the number of a thread of the process.
+/// very semaphore, and the number of a thread of the process. Since 3.14 the semaphore is one of the thread that waits, on its
+/// stack, and the object says that somebody waits.
 pub(super) fn rlock<P: Process>(memory: &PageCache<P>, thread: &Thread, semaphore: u64) -> Option<Awaited> {
     let threads = memory.inner().threads();
     let mut stack = top_of_stack(memory, thread);
     stack.sort_unstable();
     stack.dedup();
-    stack.into_iter().filter(|object| *object != 0 && object % 8 == 0).find_map(|object| {
-        let mut bytes = [0; RLOCK * 8];
-        memory.read(TargetAddr::new(object), &mut bytes).ok()?;
-        let [_, _, lock, owner, count] = std::array::from_fn(|at| memory.abi().uint(&bytes[at * 8..at * 8 + 8]));
-        let is_locked = lock == semaphore && owner != 0 && (1..1 << 32).contains(&count);
-        let has = |thread: &Thread| is_locked && thread.registers.get(FS_BASE) == Some(owner);
-        let (number, _) = numbered(&threads).find(|(_, thread)| has(thread))?;
+    let top = thread.registers.stack_pointer();
+    let is_own = (top..top.wrapping_add(LOOKED_THROUGH as u64)).contains(&semaphore);
+    let is_count = |count: u64| count < 1 << 32;
+    let owner_at = |address: u64| -> Option<u64> {
+        let [_, _, lock, owner, count] = words_at::<P, RLOCK>(memory, address)?;
+        (lock == semaphore && count > 0 && is_count(count)).then_some(owner)
+    };
+    let owner_since_3_14 = |address: u64| -> Option<u64> {
+        let [state, owner, count] = words_at::<P, RECURSIVE_MUTEX>(memory, address)?;
+        (is_own && state == LOCKED_AND_AWAITED && is_count(count)).then_some(owner)
+    };
+    stack.into_iter().filter(|address| *address != 0 && address % 8 == 0).find_map(|address| {
+        let owner = owner_at(address).or_else(|| owner_since_3_14(address)).filter(|owner| *owner != 0)?;
+        let (number, _) = numbered(&threads).find(|(_, thread)| thread.registers.get(FS_BASE) == Some(owner))?;
         Some(held_by(memory, AwaitedKind::Rlock, Some(number), false))
     })
+}
+
+/// So many words of memory.
+fn words_at<P: Process, const N: usize>(memory: &PageCache<P>, address: u64) -> Option<[u64; N]> {
+    let mut bytes = [0; 8 * RLOCK];
+    let bytes = bytes.get_mut(..8 * N)?;
+    memory.read(TargetAddr::new(address), bytes).ok()?;
+    Some(std::array::from_fn(|at| memory.abi().uint(&bytes[at * 8..at * 8 + 8])))
 }

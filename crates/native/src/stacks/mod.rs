@@ -203,6 +203,6 @@ fn system_call<P: Process>(memory: &PageCache<P>, thread: &Thread, frames: &[Fra
             (system_calls::of_proc(Some(registers.machine()), &text, None)?, system_calls::arguments(&text))
         }
     };
-    let awaited = arguments.and_then(|arguments| owners::awaited(memory, thread, &call, arguments, frames));
+    let awaited = owners::awaited(memory, thread, &call, arguments, frames);
     Some(SystemCall { waits_for: awaited.map(Box::new), ..call })
 }
