@@ -194,3 +194,12 @@ def test_nothing_stands_for_a_thread_that_cannot_be_stopped(debian_mpi: MpiBuild
         assert "cannot be stopped: it has waited in the kernel for 2 s and more" in str(told)
         assert "rank 0" in told.out
         assert_as_found(job.pids[:1])
+
+
+def test_a_file_that_is_waited_for_is_named(debian_mpi: MpiBuild, tmp_path: pathlib.Path) -> None:
+    with Job(debian_mpi, "silent_server", str(tmp_path), ranks=2) as job:
+        processes.wait_until(lambda: "D" in processes.thread_states(job.pids[1]), "rank 1 to wait for its file")
+        told = mpi_queues("diagnose", "--job", str(job.launcher_pid), "--once")
+        file = f"in read of {tmp_path}/results.dat, for the file system at {tmp_path} (fuse)"
+        assert "cannot be stopped: it has waited in the kernel for 2 s and more, " + file in str(told), str(told)
+        assert "rank 0" in told.out

@@ -1,6 +1,7 @@
 //! Live processes: stopped, read, and let go as they were found.
 
 mod held;
+mod kernel_wait;
 mod memory;
 mod ptrace;
 mod stopped;
@@ -9,6 +10,7 @@ mod time;
 mod waiting;
 
 pub use held::release_everything;
+pub use kernel_wait::KernelWait;
 pub use memory::{Memory, Piece};
 pub(crate) use ptrace::{Event, blocked_signals, go_on, look};
 #[cfg(test)]

@@ -15,6 +15,7 @@ use target::processes;
 use target::registers::Registers;
 
 use super::held::Held;
+use super::kernel_wait::KernelWait;
 use super::ptrace::{self, Event};
 use super::threads;
 use super::waiting::{self, Waits};
@@ -54,16 +55,14 @@ pub enum StopError {
     #[error("the kernel does not let this user stop it")]
     Denied,
     /// A thread does not stop: it waits in the kernel, uninterruptibly.
-    #[error("its thread {thread} did not stop within {seconds} s: {}", .waits_in.as_deref().map_or_else(
-        || "it waits in the kernel, for a disk or a file server perhaps".to_owned(),
-        |place| format!("it waits in the kernel, for a disk or a file server perhaps (in {place})")))]
+    #[error("its thread {thread} did not stop within {seconds} s: it waits in the kernel, {wait}")]
     NotInTime {
         /// The thread.
         thread: u32,
         /// How long was waited.
         seconds: u64,
-        /// The function of the kernel.
-        waits_in: Option<String>,
+        /// What it waits for.
+        wait: KernelWait,
     },
     /// A thread does not stop, and nothing is known to be in its way: it may have had no processor.
     #[error("its thread {thread} did not stop within {seconds} s")]
@@ -74,15 +73,14 @@ pub enum StopError {
         seconds: f64,
     },
     /// A thread is in a wait that nothing interrupts, and was not asked to stop.
-    #[error("its thread {thread} cannot be stopped: it has waited in the kernel for {seconds} s and more, for a disk or a file \
-        server perhaps{}", .waits_in.as_deref().map_or_else(String::new, |place| format!(" (in {place})")))]
+    #[error("its thread {thread} cannot be stopped: it has waited in the kernel for {seconds} s and more, {wait}")]
     Uninterruptible {
         /// The thread.
         thread: u32,
         /// How long was waited.
         seconds: u64,
-        /// The function of the kernel.
-        waits_in: Option<String>,
+        /// What it waits for.
+        wait: KernelWait,
     },
     /// A program of another kind of machine, such as one of 32 bits.
     #[error("it is a program of another kind of machine than mpi-queues")]
@@ -424,8 +422,7 @@ impl Tracer {
         let Some(thread) = asked.into_iter().find(|thread| waiting::is_uninterruptible(*thread)) else {
             return all.then(|| StopError::Late { thread: any, seconds: (waited.as_secs_f64() * 10.0).ceil() / 10.0 });
         };
-        let waits_in = threads::status(thread).and_then(|status| status.waits_in);
-        Some(StopError::NotInTime { thread, seconds: waited.as_secs().max(1), waits_in })
+        Some(StopError::NotInTime { thread, seconds: waited.as_secs().max(1), wait: KernelWait::of(thread) })
     }
 
     /// Lets go of all threads of a process that stand. The kernel lets go of the others when this thread of ours ends.

@@ -10,6 +10,7 @@ use calls::system_calls;
 use target::processes;
 use target::registers::{Machine, Registers};
 
+use super::kernel_wait::KernelWait;
 use super::stopped::StopError;
 use super::threads;
 
@@ -84,8 +85,8 @@ impl Waits {
     }
 
     fn note(&mut self, pid: u32, wait: Wait, patience: Duration) -> StopError {
-        let waits_in = threads::status(wait.thread).and_then(|status| status.waits_in);
-        let error = StopError::Uninterruptible { thread: wait.thread, seconds: patience.as_secs().max(1), waits_in };
+        let (thread, seconds) = (wait.thread, patience.as_secs().max(1));
+        let error = StopError::Uninterruptible { thread, seconds, wait: KernelWait::of(thread) };
         self.0.insert(pid, wait);
         error
     }

@@ -31,6 +31,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+pub use mounts::file_system_of;
 use opening::Refusal;
 pub use regular::{Contents, RegularFile};
 pub use rights::is_root;

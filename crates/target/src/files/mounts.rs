@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::fs;
 use std::io::Read;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Component, Path, PathBuf};
 
-use crate::printable_path;
+use crate::{printable, printable_path};
 
 /// The kernel follows no more links either (MAXSYMLINKS).
 const MOST_LINKS: usize = 40;
@@ -96,22 +97,33 @@ impl Mount {
     }
 }
 
+impl fmt::Display for Mount {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the file system at {} ({})", printable_path(&self.point), printable(self.kind.as_bytes()))
+    }
+}
+
 /// The first file system on the way of a path that is not this machine's own; its directory where there is none.
 pub(super) fn place_of(path: &Path) -> Place {
     let mut walk = Walk::new(path);
     match walk.foreign() {
-        Some(mount) => {
-            let mut path = walk.at;
-            path.extend(walk.rest);
-            let name = format!("the file system at {} ({})", printable_path(&mount.point), mount.kind);
-            Place { key: Key::Device(mount.device), name, path }
-        }
+        Some(mount) => Place { name: mount.to_string(), key: Key::Device(mount.device), path: walk.path() },
         None => {
             let directory = path.parent().unwrap_or(path).to_owned();
             let name = format!("the file system of {}", printable_path(&directory));
             Place { key: Key::Directory(directory), name, path: path.to_owned() }
         }
     }
+}
+
+/// The file to which a path leads, as whoever has it sees it, and the file system that has it, for people. The path may be one of the
+/// kernel's links into what a process sees (`/proc/PID/fd/3`, `/proc/PID/root/…`).
+pub fn file_system_of(path: &Path) -> Option<(PathBuf, String)> {
+    let mut walk = Walk::new(path);
+    let foreign = walk.foreign();
+    let path = walk.path();
+    let mount = foreign.or_else(|| walk.mount_of(&path).cloned())?;
+    Some((path, mount.to_string()))
 }
 
 /// A way from directory to directory.
@@ -175,6 +187,11 @@ impl Walk {
             }
         }
         None
+    }
+
+    /// Where it has come, and what is left of the way.
+    fn path(&self) -> PathBuf {
+        self.at.iter().chain(self.rest.iter().map(OsString::as_os_str)).collect()
     }
 
     fn real(&self, path: &Path) -> PathBuf {
