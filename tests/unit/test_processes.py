@@ -197,7 +197,22 @@ def test_a_name_with_the_end_of_a_line_makes_no_line_of_its_own(tmp_path: pathli
 
 def test_what_anybody_may_know_of_a_process(child: subprocess.Popen[bytes]) -> None:
     assert re.fullmatch(
-        r"it is (sleeping|running)( \(in the kernel's \w+\))?, and has had a processor for \d+\.\d s",
+        r"it is (sleeping|running)( \(in the kernel's \w+\))?, and used \d+\.\d s of CPU",
         processes.known_without_rights(child.pid),
     )
     assert processes.known_without_rights(99999999) == ""
+
+
+def test_a_frozen_process_is_told(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pid = os.getpid()
+    own = next(line for line in pathlib.Path(f"/proc/{pid}/cgroup").read_text().splitlines() if line.startswith("0::"))
+    group = tmp_path / own[3:].lstrip("/")
+    group.mkdir(parents=True, exist_ok=True)
+    monkeypatch.setattr(processes, "_control_groups", lambda: tmp_path)
+    events = group / "cgroup.events"
+    events.write_text("populated 1\nfrozen 1\n")
+    assert processes.word_of(pid, "S") == "frozen" and processes.word_of(pid, "Z") == "zombie"
+    events.write_text("populated 1\nfrozen 0\n")
+    assert processes.word_of(pid, "S") == "sleeping"
+    events.unlink()
+    assert processes.word_of(pid, "S") == "sleeping" and processes.word_of(pid, "") == "ended"

@@ -5,7 +5,7 @@ use super::findings::slow::{self, Waiters};
 use super::findings::{Context, odd_rank};
 use super::job::{Doubt, ProcIndex};
 use super::stuck::Seen;
-use super::waits::{Free, Need, ProcState};
+use super::waits::{Free, Need, ProcState, Standstill};
 use super::words;
 use super::{blame, cause};
 use functions::WaitKind;
@@ -103,14 +103,31 @@ fn all_in_init(context: &Context<'_>) -> Option<String> {
 /// Who stands because a signal has stopped it, with what lets it go on; `None` where nobody does. Where it would be otherwise
 /// nobody can tell.
 fn stopped(context: &Context<'_>) -> Option<String> {
-    let states = context.waits.states.iter().enumerate();
-    let stopped: Vec<ProcIndex> = states
-        .filter(|(_, state)| matches!(state, ProcState::Free(Free::Stopped)))
-        .map(|(index, _)| ProcIndex(index))
-        .collect();
-    let [first, ..] = stopped[..] else { return None };
+    let held_by = |wanted: Standstill| -> Vec<ProcIndex> {
+        let states = context.waits.states.iter().enumerate();
+        let held = states.filter(|(_, state)| matches!(state, ProcState::Free(Free::Stopped(by)) if *by == wanted));
+        held.map(|(index, _)| ProcIndex(index)).collect()
+    };
+    let (stopped, frozen) = (held_by(Standstill::Signal), held_by(Standstill::Cgroup));
+    let told: Vec<String> = [let_go_on(context, &stopped), thaw(context, &frozen)].into_iter().flatten().collect();
+    if told.is_empty() {
+        return None;
+    }
+    let all_are = stopped.len() + frozen.len() == context.waits.states.len();
+    let others = if all_are { None } else { Some(places(context).1).filter(|others| !others.is_empty()) };
+    Some(others.into_iter().chain(told).collect::<Vec<_>>().join("; "))
+}
+
+fn thaw(context: &Context<'_>, frozen: &[ProcIndex]) -> Option<String> {
+    let (is, goes) = if frozen.len() == 1 { ("is", "goes") } else { ("are", "go") };
+    let who = (!frozen.is_empty()).then(|| words::procs(context.job, frozen))?;
+    Some(format!("{who} {is} frozen by a cgroup and {goes} on when 0 is written to its cgroup.freeze"))
+}
+
+fn let_go_on(context: &Context<'_>, stopped: &[ProcIndex]) -> Option<String> {
+    let first = stopped.first()?;
     let process = |proc: &ProcIndex| context.job.procs.get(proc.0).and_then(|proc| proc.process);
-    let host = process(&first).and_then(|process| process.host.as_deref());
+    let host = process(first).and_then(|process| process.host.as_deref());
     let is_there = |process: &&Process| process.host.as_deref() == host;
     let pids: Option<Vec<String>> = stopped
         .iter()
@@ -123,12 +140,8 @@ fn stopped(context: &Context<'_>) -> Option<String> {
         None => "with their process ids".to_owned(),
     };
     let (is, goes) = if alone { ("is", "goes") } else { ("are", "go") };
-    let told = format!(
-        "{} {is} stopped by a signal and {goes} on after: kill -CONT {which}",
-        words::procs(context.job, &stopped)
-    );
-    let others = if stopped.len() < context.waits.states.len() { places(context).1 } else { String::new() };
-    Some(if others.is_empty() { told } else { format!("{others}; {told}") })
+    let who = words::procs(context.job, stopped);
+    Some(format!("{who} {is} stopped by a signal and {goes} on after: kill -CONT {which}"))
 }
 
 /// The likeliest odd rank.
@@ -156,7 +169,7 @@ fn headline(word: &str, finding: &Finding) -> String {
 fn places(context: &Context<'_>) -> (usize, String) {
     let mut inside = 0;
     let mut outside = 0;
-    let mut stopped = 0;
+    let (mut stopped, mut frozen) = (0, 0);
     let mut finished = 0;
     let mut unknown = 0;
     for state in &context.waits.states {
@@ -164,7 +177,8 @@ fn places(context: &Context<'_>) -> (usize, String) {
             ProcState::Blocked(_) | ProcState::Free(Free::Polling(_) | Free::Local(_)) => inside += 1,
             ProcState::Free(Free::Outside(_) | Free::NotStarted) => outside += 1,
             // Where in the program it was then, its lines tell.
-            ProcState::Free(Free::Stopped) => stopped += 1,
+            ProcState::Free(Free::Stopped(Standstill::Signal)) => stopped += 1,
+            ProcState::Free(Free::Stopped(Standstill::Cgroup)) => frozen += 1,
             ProcState::Finished(_) => finished += 1,
             ProcState::Free(Free::Unknown | Free::NotRead) => unknown += 1,
         }
@@ -172,7 +186,8 @@ fn places(context: &Context<'_>) -> (usize, String) {
     let parts: Vec<String> = [
         (inside, "in MPI"),
         (outside, "outside MPI"),
-        (stopped, "stopped by a signal"),
+        (stopped, Standstill::Signal.participle()),
+        (frozen, Standstill::Cgroup.participle()),
         (finished, "finished"),
         (unknown, "not known"),
     ]
@@ -180,7 +195,7 @@ fn places(context: &Context<'_>) -> (usize, String) {
     .filter(|(number, _)| *number > 0)
     .map(|(number, place)| format!("{} {place}", words::counted(number, "rank")))
     .collect();
-    (inside + outside + stopped + finished, parts.join(", "))
+    (inside + outside + stopped + frozen + finished, parts.join(", "))
 }
 
 /// Of no rank it is known where it stands; where none was read, why the first was not.

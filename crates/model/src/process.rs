@@ -44,7 +44,7 @@ pub struct Process {
     /// How far it is with MPI; None where that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stage: Option<Stage>,
-    /// What the kernel says of it: `running`, `sleeping`, `stopped`, `zombie`, `ended`; None where that is not known.
+    /// What the kernel says of it: `running`, `sleeping`, `stopped`, `frozen` (by its cgroup), `zombie`, `ended`; None where that is not known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state: Option<Text>,
     /// What the kernel holds for its TCP connections, of a live process of this machine, and in what is recorded then;

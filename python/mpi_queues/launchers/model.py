@@ -30,8 +30,8 @@ class RankEntry:
     host: Optional[str]
     #: Path, where the launcher or the kernel tells it.
     executable: Optional[str]
-    #: running, sleeping, waiting (for a device), stopped, traced, zombie, ended, or unknown (on another host, or
-    #: another user's process).
+    #: running, sleeping, waiting (for a device), stopped, frozen (by its cgroup), traced, zombie, ended, or unknown (on
+    #: another host, or another user's process).
     state: str
     #: Whether it is a process of this machine that can be named by its pid.
     here: bool

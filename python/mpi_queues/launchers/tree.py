@@ -13,7 +13,7 @@ from typing import IO, Dict, Iterator, List, Mapping, Optional, Set, Tuple
 
 from .. import _native
 from ..system import files, mappings, processes
-from ..system.processes import ENDED, STATES
+from ..system.processes import ENDED, word_of
 
 #: An environment or a command line larger than this is read up to here (Linux allows 6 MB for both together, exec.c).
 _MAX_STRINGS = 6 << 20
@@ -208,7 +208,7 @@ class ProcessTree:
             return "ended"
         if self.tracer(pid) and not process.ended:
             return "traced"
-        return STATES.get(process.letter, "unknown")
+        return word_of(pid, process.letter)
 
     def tracer(self, pid: int) -> Optional[Tracer]:
         """The process that traces it."""

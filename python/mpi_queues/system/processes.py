@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import pathlib
 import pwd
@@ -89,8 +90,38 @@ def has_ended(pid: int) -> bool:
 
 def state_word(pid: int) -> str:
     """The state of a process in a word; ``ended`` where there is none."""
-    letter = state(pid)
+    return word_of(pid, state(pid))
+
+
+def word_of(pid: int, letter: str) -> str:
+    """The word for a process whose state has this letter; ``ended`` where it has none."""
+    if letter in ("R", "S", "D") and _is_frozen(pid):
+        return "frozen"
     return STATES.get(letter, "unknown") if letter else "ended"
+
+
+@functools.lru_cache(maxsize=1)
+def _control_groups() -> Optional[pathlib.Path]:
+    """Where control groups of the second version are mounted (proc(5), mountinfo)."""
+    try:
+        lines = pathlib.Path("/proc/self/mountinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return None
+    found = (line.split()[4] for line in lines if " - cgroup2 " in line)
+    return next((pathlib.Path(point) for point in found), None)
+
+
+def _is_frozen(pid: int) -> bool:
+    """Whether the control group of a process is frozen (Linux, admin-guide/cgroup-v2.rst, cgroup.events)."""
+    root = _control_groups()
+    try:
+        groups = pathlib.Path(f"/proc/{pid}/cgroup").read_text(encoding="utf-8", errors="replace").splitlines()
+        group = next((line[3:] for line in groups if line.startswith("0::")), None)
+        if root is None or group is None:
+            return False
+        return "frozen 1" in (root / group.lstrip("/") / "cgroup.events").read_text(encoding="ascii").splitlines()
+    except (OSError, ValueError):
+        return False
 
 
 def start_time(pid: int) -> Optional[int]:
@@ -132,7 +163,7 @@ def _times(pid: int) -> Optional[Tuple[float, float]]:
 
 def known_without_rights(pid: int) -> str:
     """What the kernel tells anybody of a process, in words: its state, where in the kernel it waits, for how long it
-    has had a processor; empty where it tells nothing. It may be at something else in the next moment."""
+    used a processor; empty where it tells nothing. It may be at something else in the next moment."""
     letter = state(pid)
     if not letter:
         return ""
@@ -142,7 +173,7 @@ def known_without_rights(pid: int) -> str:
         if place not in ("", "0"):
             told += f" (in the kernel's {place})"
     seconds = run_time(pid)
-    return told if seconds is None else f"{told}, and has had a processor for {seconds:.1f} s"
+    return told if seconds is None else f"{told}, and used {seconds:.1f} s of CPU"
 
 
 def wants_processor(pid: int) -> bool:

@@ -42,6 +42,25 @@ impl Finished {
     }
 }
 
+/// Why the kernel holds a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Standstill {
+    /// A signal has stopped it (SIGSTOP, SIGTSTP).
+    Signal,
+    /// Its control group is frozen (Linux, Documentation/admin-guide/cgroup-v2.rst, "cgroup.freeze").
+    Cgroup,
+}
+
+impl Standstill {
+    /// How a process stands that is held so.
+    pub const fn participle(self) -> &'static str {
+        match self {
+            Self::Signal => "stopped by a signal",
+            Self::Cgroup => "frozen by its cgroup",
+        }
+    }
+}
+
 /// Why a process may go on.
 #[derive(Debug, Clone, Copy)]
 pub enum Free<'a> {
@@ -52,7 +71,7 @@ pub enum Free<'a> {
     /// A thread of it is in an MPI function that waits for nobody.
     Local(&'a Call),
     /// The kernel holds it: it was stopped before it was looked at.
-    Stopped,
+    Stopped(Standstill),
     /// It has not called MPI_Init.
     NotStarted,
     /// Where it stands is not known.
@@ -68,7 +87,8 @@ pub(super) fn of<'a>(proc: &Proc<'a>) -> ProcState<'a> {
     match (process.stage, process.state.as_deref()) {
         (_, Some("zombie" | "ended")) | (Some(Stage::Ended), _) => return ProcState::Finished(Finished::Ended),
         (Some(Stage::Finalized), _) => return ProcState::Finished(Finished::Finalized),
-        (_, Some("stopped")) => return ProcState::Free(Free::Stopped),
+        (_, Some("stopped")) => return ProcState::Free(Free::Stopped(Standstill::Signal)),
+        (_, Some("frozen")) => return ProcState::Free(Free::Stopped(Standstill::Cgroup)),
         _ if stands_in(WaitKind::Abort) => return ProcState::Finished(Finished::Aborting),
         _ => {}
     }

@@ -53,6 +53,18 @@ fn what_others_do_is_said_too() {
 }
 
 #[test]
+fn who_is_frozen_is_told_apart() {
+    let mut snapshot = stopped(&[1]);
+    outside(&mut snapshot, 0, "compute");
+    call(&mut snapshot, 2, "MPI_Recv", 10);
+    snapshot.processes[2].state = Some("frozen".into());
+    let expected = "Not known whether the job is stuck: 1 rank outside MPI, 1 rank stopped by a signal, 1 rank frozen by its \
+                    cgroup; rank 1 is stopped by a signal and goes on after: kill -CONT 102; rank 2 is frozen by a cgroup and \
+                    goes on when 0 is written to its cgroup.freeze.";
+    assert_eq!(told(&snapshot), (State::Unknown, expected.to_owned()));
+}
+
+#[test]
 fn who_waits_for_one_that_is_stopped_is_told_first() {
     let mut snapshot = stopped(&[0]);
     [1, 2].iter().for_each(|rank| call(&mut snapshot, *rank, "MPI_Recv", 10));

@@ -121,7 +121,7 @@ fn spot<'a>(
         ProcState::Finished(Finished::Ended | Finished::Finalized) => {
             return Some(Spot { path: Vec::new(), function: None, manner: Manner::Finished });
         }
-        ProcState::Free(Free::Stopped | Free::NotRead) => return None,
+        ProcState::Free(Free::Stopped(_) | Free::NotRead) => return None,
         _ => {}
     }
     if with_stacks { of_stack(thread(process)?, number) } else { of_places(process, number) }
