@@ -60,7 +60,7 @@ def test_one_line_each() -> None:
         "Rank 1 of 4, pid 4242\n"
         "\n"
         "  2 communicators\n"
-        "  not predefined, not freed:\n"
+        "  created by the program:\n"
         '    0x55d0c8a3b2c0 (3)    "halo", rank 1 of 4\n'
         "  predefined:\n"
         "    0x55d0c8a3b2c0 (3)    MPI_COMM_WORLD, rank 1 of 4\n"
@@ -75,7 +75,7 @@ def test_what_was_forgotten_stands_first() -> None:
     internal = {**HALO, "summary": "theirs", "facts": {"internal": {"kind": "file", "handle": "0x1", "summary": "f"}}}
     lines = _written(_snapshot(_list("comm", [freed, internal, own]))).splitlines()[3:9]
     assert [line.split(")")[-1].strip() for line in lines] == [
-        "not predefined, not freed:",
+        "created by the program:",
         "own",
         "freed, and still in use:",
         "let go",

@@ -1,8 +1,21 @@
 //! What to change, and at which line: one place for all findings.
 
 use super::blame;
-use crate::waits::is_heap;
+use crate::waits::{Standstill, is_heap};
 use model::{Exception, ExceptionState, Finding, FindingKind};
+
+/// Collectives with a count for each rank.
+const COUNTS_OF_EACH: [&str; 9] = [
+    "MPI_Allgatherv",
+    "MPI_Alltoallv",
+    "MPI_Alltoallw",
+    "MPI_Gatherv",
+    "MPI_Neighbor_allgatherv",
+    "MPI_Neighbor_alltoallv",
+    "MPI_Neighbor_alltoallw",
+    "MPI_Reduce_scatter",
+    "MPI_Scatterv",
+];
 
 /// How ranks wait for one another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,8 +51,8 @@ pub enum Circle {
 /// What a rank for which others wait does outside MPI, or in calls that wait for nobody.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Outside {
-    /// It was stopped by a signal.
-    Stopped,
+    /// The kernel holds it.
+    Stopped(Standstill),
     /// It waits for a GPU, or for others through a library of GPUs.
     Device,
     /// It waits for what somebody outside the job, or another thread, has.
@@ -116,35 +129,35 @@ pub fn of_exceptions(finding: &mut Finding, exception: &Exception) {
 fn of_exception(exception: &Exception) -> String {
     match exception.state {
         ExceptionState::Handled | ExceptionState::Unhandled => {
-            "If the exception is the reason, its handler has to do what the others wait for, or to end all ranks \
+            "If this exception is the reason, make its handler do what the others wait for, or end all ranks \
              (comm.Abort(), MPI_Abort)."
                 .to_owned()
         }
         ExceptionState::Unwinding => {
-            "Destructors that are called for an exception must not wait for other ranks: end all ranks (MPI_Abort) where one \
-             throws, or catch it and let all of them know."
+            "A destructor that runs because of an exception must not wait for other ranks: call MPI_Abort where one rank \
+             throws, or catch the exception and tell all ranks."
                 .to_owned()
         }
         ExceptionState::Signal => {
             let found = exception.name == "SIGABRT" && exception.within.as_deref().is_some_and(is_heap);
             let damaged = if found {
-                "The C library calls abort there where it finds the heap damaged, which has happened before: look for it with \
-                 valgrind or -fsanitize=address. "
+                "The C library calls abort there when it finds a corrupted heap. The corruption happened earlier: look for it \
+                 with valgrind or -fsanitize=address. "
             } else {
                 ""
             };
             format!(
-                "{damaged}The handler of a signal must not allocate memory, use streams or call MPI: let it call _exit, or take \
-                 it out."
+                "{damaged}A signal handler must not allocate memory, use streams or call MPI: make it call _exit, or remove \
+                 it."
             )
         }
         ExceptionState::Ended => {
-            "Where an exception ended the program, what it has written to its standard error tells it; python -m mpi4py ends \
-             all ranks then."
+            "If an exception ended the program, its standard error says which. Run it with python -m mpi4py to end all ranks \
+             when that happens."
                 .to_owned()
         }
         ExceptionState::Ending => {
-            "A rank that cannot go on has to end all of them (MPI_Abort), not only itself.".to_owned()
+            "A rank that cannot go on must end all ranks (MPI_Abort), not only itself.".to_owned()
         }
     }
 }
@@ -171,19 +184,21 @@ fn words(change: Change, finding: &Finding) -> String {
         Change::Order(circle) => return of_circle(circle, finding, &first, with),
         Change::Rank(what) => return of_rank(what, &first),
         Change::Communicators => {
-            return with("Use the same communicator in these calls; where both are meant, in one order on all ranks");
+            return with(
+                "Use the same communicator in these calls, or if both are meant, call them in the same order on all ranks",
+            );
         }
         Change::OrderOfCommunicators => {
-            return with("Call the collectives of these communicators in one order on all ranks");
+            return with("Call the collectives of these communicators in the same order on all ranks");
         }
-        Change::Contents => return with("Give the same count and datatype in all of these calls"),
+        Change::Contents => return with("Use the same count and datatype in all of these calls"),
         Change::Partners => {
-            return with("Let both ranks name each other in this call, or when the communicator is made");
+            return with("Make both ranks name each other in this call, or when the communicator is created");
         }
-        Change::Names => return with("Give the same group under the same name on all of its members"),
+        Change::Names => return with("Pass the same group and the same name on all of its members"),
         Change::OrderOfMessages => return with("Send and receive these messages in the same order"),
         Change::Unfinished => {
-            return format!("Complete every request (MPI_Wait, MPI_Test or one of their kin) before {first}.");
+            return format!("Complete every request (MPI_Wait, MPI_Test or the like) before {first}.");
         }
         Change::Unhandled => {
             return with(
@@ -191,22 +206,20 @@ fn words(change: Change, finding: &Finding) -> String {
             );
         }
         Change::Handled => {
-            return with(
-                "Let the handler of the exception do what the others wait for, or end all ranks (comm.Abort())",
-            );
+            return with("Make the exception handler do what the others wait for, or end all ranks (comm.Abort())");
         }
         Change::Before => {
             return with(
-                "Let the message be sent and received before the others enter the collective, or take the call out that waits for it",
+                "Send and receive the message before the others enter the collective, or remove the call that waits for it",
             );
         }
         Change::Gone => {
-            return with("Look how the rank ended: standard error, a core file, dmesg. These wait for it");
+            return with("Find out how the rank ended (standard error, a core file, dmesg). These calls wait for it");
         }
-        Change::Ending => return with("Let a rank that cannot go on end all of them (MPI_Abort)"),
+        Change::Ending => return with("Make a rank that cannot go on end all ranks (MPI_Abort)"),
         Change::PythonEnded => {
             return with(
-                "Let the rank that has ended do its part first. Where an exception ended it, python -m mpi4py ends all ranks",
+                "Make the rank that has ended do its part first. If an exception ended it, python -m mpi4py would end all ranks",
             );
         }
         Change::Usual(kind) => kind,
@@ -214,66 +227,75 @@ fn words(change: Change, finding: &Finding) -> String {
     match kind {
         FindingKind::Deadlock => of_circle(Circle::Mixed, finding, &first, with),
         FindingKind::FinishedRank => {
-            with("Let the rank that has ended do its part first, or take out the call that waits for it")
+            with("Make the rank that has ended do its part first, or remove the call that waits for it")
         }
         FindingKind::StuckOutside => of_rank(Outside::Lock, &first),
         FindingKind::SlowRank => of_rank(Outside::Work, &first),
-        FindingKind::Polling => format!("Nobody sends what is asked for: look what ends the loop around {first}."),
-        FindingKind::TagMismatch => with("Give the send and the receive the same tag"),
-        FindingKind::CommunicatorMismatch => with("Give the send and the receive the same communicator"),
+        FindingKind::Polling => format!("Nobody sends what it asks for: check what ends the loop around {first}."),
+        FindingKind::TagMismatch => with("Use the same tag in the send and the receive"),
+        FindingKind::CommunicatorMismatch => with("Use the same communicator in the send and the receive"),
         FindingKind::RankMismatch => {
-            with("Let the destination of the send and the source of the receive name each other")
+            with("Make the destination of the send and the source of the receive name each other")
         }
         FindingKind::Truncation => with("Make the receive at least as long as the message, or send less"),
-        FindingKind::CountMismatch => with("Give the same count and datatype on both sides"),
-        FindingKind::DatatypeMismatch => with("Give the send and the receive the same datatype"),
+        FindingKind::CountMismatch => with("Use the same count and datatype on both sides"),
+        FindingKind::DatatypeMismatch => with("Use the same datatype in the send and the receive"),
         FindingKind::CollectiveMismatch => {
-            with("Let all ranks of the communicator call the same collectives in the same order")
+            with("Make all ranks of the communicator call the same collectives in the same order") + &of_counts(finding)
         }
-        FindingKind::OperatorMismatch => with("Give the same operator in all of these calls"),
-        FindingKind::RootMismatch => with("Give the same root in all of these calls"),
+        FindingKind::OperatorMismatch => with("Use the same operator in all of these calls"),
+        FindingKind::RootMismatch => with("Use the same root in all of these calls"),
         FindingKind::MissingInCollective => {
-            with("Lead the ranks that are missing to the call in which the others wait, or take that call out")
+            with("Make the missing ranks reach the call in which the others wait, or remove that call")
+                + &of_counts(finding)
         }
-        FindingKind::UnmatchedSend => with("Post a receive that fits, or take the send out"),
-        FindingKind::UnmatchedReceive => with("Send what it waits for, or take the receive out"),
-        FindingKind::NeverStarted => {
-            with("Start the request with MPI_Start or MPI_Startall, anew before each wait for it")
-        }
-        FindingKind::NeverCompleted => with("Complete every request with MPI_Wait, MPI_Test or one of their kin"),
+        FindingKind::UnmatchedSend => with("Post a receive that matches, or remove the send"),
+        FindingKind::UnmatchedReceive => with("Send what it waits for, or remove the receive"),
+        FindingKind::NeverStarted => with("Start the request with MPI_Start or MPI_Startall before each wait for it"),
+        FindingKind::NeverCompleted => with("Complete every request with MPI_Wait, MPI_Test or the like"),
         FindingKind::UnexpectedFlood => {
-            with("Let the receiver post its receives earlier, or let the senders wait for it (MPI_Ssend, a credit)")
+            with("Post the receives earlier, or make the senders wait for the receiver (MPI_Ssend, credits)")
         }
-        FindingKind::OddRank => format!("Look how that rank came to {first}: the others may wait for it."),
+        FindingKind::OddRank => format!("Find out how that rank got to {first}: the others may wait for it."),
         FindingKind::OneSidedEpochs => {
             with(of_epochs(blamed.iter().map(|one| one.function.as_str()).find(|name| name.starts_with("MPI_Win_"))))
         }
     }
 }
 
+/// What else may be wrong where ranks wait in a collective whose counts are those of each rank: who is to send and to receive nothing
+/// there has left it.
+fn of_counts(finding: &Finding) -> String {
+    let functions = finding.blamed.iter().map(|one| one.function.as_str());
+    let mut of_each = functions.filter(|name| COUNTS_OF_EACH.contains(name));
+    of_each.next().map_or_else(String::new, |name| {
+        format!(" Or the counts of {name} disagree: a rank with nothing to send and receive leaves it at once.")
+    })
+}
+
 fn of_circle(circle: Circle, finding: &Finding, first: &str, with: impl Fn(&str) -> String) -> String {
     match circle {
         Circle::Receives => {
-            format!("One of these ranks has to send before it receives: before {first}, or with MPI_Sendrecv.")
+            format!("One of these ranks must send before it receives: before {first}, or with MPI_Sendrecv.")
         }
         Circle::Sends => {
-            format!("One of these ranks has to post its receive first: MPI_Irecv before {first}, or MPI_Sendrecv.")
+            format!("One of these ranks must post its receive first: MPI_Irecv before {first}, or MPI_Sendrecv.")
         }
         Circle::Itself => format!(
-            "A rank that waits cannot do the other side as well: start that (MPI_Isend, MPI_Irecv) before {first}."
+            "A rank that waits for itself cannot do the other side: start that (MPI_Isend, MPI_Irecv) before {first}."
         ),
         Circle::Requests => of_requests(finding, first),
-        Circle::OneCall => with("Compare what each rank gives this call: the root, ranks, counts, the communicator"),
-        Circle::Relocked => with("Unlock it before it is locked again, or make it recursive"),
-        Circle::NeverUnlocked => with("Unlock it on every way out of the thread that has locked it"),
+        Circle::OneCall => with("Compare what each rank passes to this call: root, ranks, counts, communicator"),
+        Circle::Relocked => with("Unlock it before locking it again, or make it recursive"),
+        Circle::NeverUnlocked => with("Unlock it on every path out of the thread that locks it"),
         Circle::Freed => with("Free a request only after the call that waits for it"),
         Circle::OrderOfLocks => {
-            with("Let all threads take these in one order, or give back what they have before they wait")
+            with("Make all threads take these locks in the same order, or release what they hold before they wait")
         }
         Circle::Ends => with("Do what another rank waits for outside MPI before waiting for others in MPI"),
-        Circle::Held => with("Give the lock back before waiting for others in MPI"),
-        Circle::Collectives => with("Bring these calls into one order on all ranks"),
-        Circle::Mixed => with("One of these ranks has to do what the others wait for before it waits itself"),
+        Circle::Held => with("Release the lock before waiting for others in MPI"),
+        Circle::Collectives => with("Make these calls in the same order on all ranks"),
+        Circle::Mixed => with("One of these ranks must do what the others wait for before it waits itself"),
     }
 }
 
@@ -284,59 +306,62 @@ fn of_requests(finding: &Finding, first: &str) -> String {
         blame.standing(waits.rank, &waits.call);
     }
     let wait = blame.places().first().map_or_else(|| first.to_owned(), blame::place);
-    format!("One of these ranks has to start its send before it waits: before {wait}.")
+    format!("One of these ranks must start its send before it waits: before {wait}.")
 }
 
 /// By the function in which a rank waits.
 fn of_epochs(function: Option<&str>) -> &'static str {
     match function.unwrap_or_default() {
-        "MPI_Win_wait" => "Let each rank of the group that MPI_Win_post was given come to MPI_Win_complete",
+        "MPI_Win_wait" => "Make each rank of the group of MPI_Win_post reach MPI_Win_complete",
         "MPI_Win_start" | "MPI_Win_complete" => {
-            "Let each target come to MPI_Win_post before it waits for what this rank does later"
+            "Make each target reach MPI_Win_post before it waits for what this rank does later"
         }
-        "MPI_Win_fence" => "Let all ranks of the window come to MPI_Win_fence",
+        "MPI_Win_fence" => "Make all ranks of the window reach MPI_Win_fence",
         name if name.starts_with("MPI_Win_lock")
             || name.starts_with("MPI_Win_unlock")
             || name.starts_with("MPI_Win_flush") =>
         {
-            "Let the rank that has locked the window unlock it before it waits for others"
+            "Make the rank that has locked the window unlock it before it waits for others"
         }
-        _ => "Give each post its start, each start its complete, each lock its unlock, each fence all members",
+        _ => {
+            "Match each post with a start, each start with a complete, each lock with an unlock; all members must call a fence"
+        }
     }
 }
 
 fn of_rank(what: Outside, first: &str) -> String {
     match what {
-        Outside::Stopped => format!("Let the rank go on: kill -CONT with its process id. It was stopped in {first}."),
-        Outside::Device => format!(
-            "Look what the GPU does (cuda-gdb, rocgdb), and whether all ranks come to what it needs: {first}."
-        ),
-        Outside::Held => format!("Look at who has what {first} waits for."),
-        Outside::Lock => format!("Look at all threads of that rank: who holds what {first} waits for?"),
-        Outside::Opening => format!("Let somebody open the other end of the FIFO that {first} opens."),
-        Outside::Input => format!("Give it the input, or look why {first} reads any."),
-        Outside::Output => {
-            "Let somebody read that output: a pipe takes no more when it is full, and the launcher passes on only what is \
-             read from it."
-                .to_owned()
+        Outside::Stopped(Standstill::Signal) => {
+            format!("Resume the rank: kill -CONT with its process id. It was stopped in {first}.")
         }
+        Outside::Stopped(Standstill::Cgroup) => {
+            format!("Resume the rank: write 0 to cgroup.freeze of its cgroup. It was frozen in {first}.")
+        }
+        Outside::Device => {
+            format!("Check what the GPU does (cuda-gdb, rocgdb), and whether all ranks reach what it needs: {first}.")
+        }
+        Outside::Held => format!("Find out who holds what {first} waits for."),
+        Outside::Lock => format!("Check all threads of that rank: which one holds what {first} waits for?"),
+        Outside::Opening => format!("Open the other end of the FIFO that {first} opens."),
+        Outside::Input => format!("Give it the input, or check why {first} reads any."),
+        Outside::Output => "Read that output: a full pipe takes no more, and the launcher passes on only what is read \
+             from it."
+            .to_owned(),
         Outside::Work => {
-            format!(
-                "Look whether {first} comes to an end, or waits itself for what the others do later: a file, a flag."
-            )
+            format!("Check whether {first} finishes, or waits itself for what the others do later: a file, a flag.")
         }
         Outside::Target => {
             format!(
-                "If {first} waits for what the others write, it has to call MPI meanwhile (MPI_Iprobe, MPI_Win_flush_all)."
+                "If {first} waits for what the others write, it must call MPI meanwhile (MPI_Iprobe, MPI_Win_flush_all)."
             )
         }
         Outside::Accesses => {
             format!(
-                "If the loop around {first} waits for what another rank writes, let that rank write it before it waits."
+                "If the loop around {first} waits for what another rank writes, make that rank write it before it waits."
             )
         }
-        Outside::Handler => format!("Look why the signal came: {first}."),
-        Outside::NotStarted => format!("Look what the rank does before MPI_Init: {first}."),
-        Outside::Call => format!("Look again, whether the rank comes out of the loop around {first}."),
+        Outside::Handler => format!("Find out why the signal came: {first}."),
+        Outside::NotStarted => format!("Check what the rank does before MPI_Init: {first}."),
+        Outside::Call => format!("Look again: does the rank leave the loop around {first}?"),
     }
 }

@@ -45,7 +45,7 @@ def cause(diagnosis: Diagnosis, *, source: bool, text: bool = True) -> List[Elem
         parts += _blamed(diagnosis, first, source=source)
         waiting = _waiting(first)
         if waiting:
-            told = f"{ranks_named(waiting)} {'waits' if len(waiting) == 1 else 'wait'} because of it."
+            told = f"{ranks_named(waiting)} {'waits' if len(waiting) == 1 else 'wait'} as a result."
             told = told[:1].upper() + told[1:]
             parts.append(element("p", told, class_="waiting"))
     limits = diagnosis.limits

@@ -28,8 +28,8 @@ def write_waiting(snapshot: Snapshot, waiting: AbstractSet[int], write: Write, o
     count = sum(len(ranks) for _, ranks in groups.values())
     if not count:
         return
-    others = "1 other waits" if count == 1 else f"{counted(count, 'other')} wait"
-    write(f"\n{others} because of it:\n")
+    others = "1 other rank waits" if count == 1 else f"{counted(count, 'other rank')} wait"
+    write(f"\n{others} as a result:\n")
     rows = [
         Row(ranks_named(ranks), function, where, "", "", _started(first, options))
         for (function, where, *_), (first, ranks) in groups.items()

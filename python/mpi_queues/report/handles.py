@@ -42,7 +42,7 @@ def write_handles(snapshot: Snapshot, write: Write, options: Optional[Options] =
 
 def _write_list(process: Process, found: HandleListDict, write: Write, options: Options, full: bool) -> None:
     handles = found["handles"]
-    groups: Dict[str, List[HandleDict]] = {"not predefined, not freed": []}
+    groups: Dict[str, List[HandleDict]] = {"created by the program": []}
     for handle in handles:
         groups.setdefault(_group_of(handle), []).append(handle)
     # A status is no object of the library, but a structure of the program.
@@ -74,7 +74,7 @@ def _group_of(handle: HandleDict) -> str:
         return "predefined"
     if handle["facts"].get("internal"):
         return "of the library itself"
-    return "freed, and still in use" if handle["freed"] else "not predefined, not freed"
+    return "freed, and still in use" if handle["freed"] else "created by the program"
 
 
 def problems_of(found: HandleListDict) -> List[str]:

@@ -162,7 +162,7 @@ fn a_message_may_not_fit_because_a_handler_left_the_one_before_out() {
     let (findings, _) = twice(&snapshot);
     let first = of_kind(&findings, FindingKind::TagMismatch)[0];
     assert!(first.summary.ends_with("perhaps because rank 1 handles KeyError from check at x.py:9 instead"));
-    assert!(first.advice.as_deref().unwrap().starts_with("Give the send and the receive the same tag"));
+    assert!(first.advice.as_deref().unwrap().starts_with("Use the same tag in the send and the receive"));
     assert!(first.blamed.first().unwrap().line != Some(9) && first.blamed.last().unwrap().line == Some(9));
 }
 

@@ -145,7 +145,7 @@ pub enum CoreError {
         reason: String,
     },
     /// Another program dumped it.
-    #[error("{path}: was not dumped by {program}, or that was compiled anew since{}", also(named.as_deref()))]
+    #[error("{path}: was not dumped by {program}, or that was recompiled since{}", also(named.as_deref()))]
     OtherProgram {
         /// The core file.
         path: String,

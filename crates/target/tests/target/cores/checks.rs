@@ -28,7 +28,7 @@ fn the_program_that_dumped_it() {
     let anew = directory.file("anew", &program(b"87654321"));
     let error = checked(&core, Some(&anew)).unwrap_err();
     let said = format!(
-        "{}: was not dumped by {}, or that was compiled anew since (the core file names {})",
+        "{}: was not dumped by {}, or that was recompiled since (the core file names {})",
         core.path().display(),
         anew.display(),
         own.display()
