@@ -14,7 +14,7 @@ from .errors import UsageError
 
 if TYPE_CHECKING:
     from .request import Request
-    from .targets import Target
+    from .targets.target import Target
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -57,7 +57,7 @@ def attach(
         >>> mpi_queues.attach(pid=[pid_of_rank_0, pid_of_rank_1])
         <mpi_queues.Snapshot of 2 processes>
     """
-    from .targets import PidTarget
+    from .targets.process import PidTarget
 
     if job is not None:
         return _read(_job_targets(pid, job, engine), via, source, plugin, timeout, handles)
@@ -72,8 +72,8 @@ def attach(
 
 def _job_targets(pid: object, job: object, engine: str) -> Sequence[Target]:
     from .launchers import job as acquisition
-    from .nodes.engines import ENGINES, PREFIXES, engine_of
-    from .targets import NodesTarget, of_job, reaching_out
+    from .nodes.engines import ENGINES, PREFIXES
+    from .targets import jobs
 
     if pid is not None:
         raise UsageError("both a job and processes are named", help="such as attach(job=4242), or attach(pid=4242)")
@@ -82,9 +82,9 @@ def _job_targets(pid: object, job: object, engine: str) -> Sequence[Target]:
     if engine not in ENGINES:
         raise UsageError(f"engine={engine!r}: not one of {', '.join(ENGINES)}")
     if isinstance(job, str) and job.startswith(PREFIXES):
-        return [NodesTarget(job, engine_of(job, engine))]
+        return [jobs.on_nodes(job, engine)]
     found = acquisition.find(str(job))
-    return reaching_out(found, of_job(found), engine)
+    return jobs.reaching_out(found, jobs.of_job(found), engine)
 
 
 def open_core(
@@ -116,7 +116,7 @@ def open_core(
         >>> mpi_queues.open_core("core.1", "demo").rank(1).calls[0]["function"]
         'MPI_Wait'
     """
-    from .targets import CoreTarget
+    from .targets.core import CoreTarget
 
     target = CoreTarget(os.fspath(core), None if exe is None else os.fspath(exe))
     return _read([target], via, source, plugin, timeout, handles)
@@ -151,9 +151,9 @@ def load(
         >>> mpi_queues.load("hang.mpirec").rank(2).communicator("halo").pending_sends
         <mpi_queues.Queue 1 operation: MPI_Issend, peer 1, tag 21, 8000 bytes, pending>
     """
-    from . import recordings
+    from .targets import report
 
-    return recordings.load(path, replace(_request(source, plugin, timeout, handles), queues=queues))
+    return report.load(path, replace(_request(source, plugin, timeout, handles), queues=queues))
 
 
 def _source(source: str, plugin: Optional[Path]) -> Tuple[str, Optional[str]]:
@@ -188,9 +188,9 @@ def _kinds(handles: Sequence[str]) -> Tuple[str, ...]:
 def _read(
     targets: Sequence[Target], via: str, source: str, plugin: Optional[Path], timeout: float, handles: Sequence[str]
 ) -> Snapshot:
-    from . import asking
     from .nodes import reading as nodes
-    from .targets import VIA, via_instead
+    from .targets import asking
+    from .targets.reading import VIA, via_instead
 
     if via not in VIA:
         raise UsageError(f"via: {via_instead(via)}")
@@ -198,11 +198,9 @@ def _read(
         raise UsageError(f"timeout={timeout!r}: not a number of seconds between 0 and 86400")
     request = _request(source, plugin, timeout, handles)
     try:
-        snapshots, failures = asking.snapshots(targets, request, quiet=True)
+        found = asking.snapshots(targets, request, quiet=True)
     finally:
         # Only the command line looks twice by itself.
         nodes.close_all()
-    if not snapshots:
-        asking.raise_all(failures)
-    problems = [str(failure).replace("\n", "; ") for failure in failures]
-    return Snapshot.merged(snapshots, problems, worlds=asking.worlds(targets))
+    found.check()
+    return found.merged()

@@ -212,13 +212,13 @@ def _search(request: pytest.FixtureRequest, name: str | os.PathLike[str]) -> Opt
 
 def _load(path: pathlib.Path, handles: Tuple[str, ...]) -> Snapshot:
     __tracebackhide__ = True
-    from . import recordings
     from ._native import NativeError
     from .errors import UserError, as_user_error
     from .request import Request
+    from .targets.report import load
 
     try:
-        snapshot = recordings.load(path, Request(wanted=tuple((kind, None) for kind in handles)))
+        snapshot = load(path, Request(wanted=tuple((kind, None) for kind in handles)))
     except (UserError, NativeError, OSError) as error:
         pytest.fail(f"the recording {path} cannot be read: {as_user_error(error)}", pytrace=False)
     if snapshot.problems:

@@ -58,7 +58,21 @@ class Request:
         """The same, with another time limit."""
         return replace(self, timeout=seconds)
 
+    @property
+    def gives_snapshots(self) -> bool:
+        """Whether a process answers with a snapshot."""
+        return self.action in ("read", "stacks", "handles")
+
     # The calls of the core. All raise NativeError as these do.
+
+    def ask(self, session: Session) -> Any:
+        """What a process answers to the action, but to be recorded: a snapshot or facts."""
+        if self.action == "layouts":
+            # Reading the communicators is what proves that the layouts fit; where they do not, this says what differs.
+            COMMUNICATORS.read(session)
+            return session.info()
+        asked = {"stacks": self.standing, "handles": self.handles, "compare": self.compare}
+        return asked.get(self.action, self.read)(session)
 
     def read(self, session: Session) -> Snapshot:
         """:meth:`Session.read`, with the objects of the kinds that are wanted."""

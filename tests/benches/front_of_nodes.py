@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Dict, List, Sequence
 
-from mpi_queues import targets
 from mpi_queues.cli import main
 from mpi_queues.nodes import reading
 from mpi_queues.nodes.engines import Engine
+from mpi_queues.targets import jobs
 
 REPLAY = Path(__file__).resolve().parents[1] / "programs/replayed_nodes.py"
 
@@ -40,6 +40,6 @@ class Replay(Engine):
 
 if __name__ == "__main__":
     directory, count, *words = sys.argv[1:]
-    targets.engine_of = lambda job, engine: Replay(directory, int(count))  # type: ignore[assignment]
+    jobs.engine_of = lambda job, engine: Replay(directory, int(count))  # type: ignore[assignment]
     reading.agent.path = lambda: Path("agent")  # type: ignore[assignment]
     sys.exit(main(["diagnose", "--job", "hosts:replayed", *words]))

@@ -5,8 +5,10 @@ from __future__ import annotations
 import time
 from typing import List, Tuple
 
-from mpi_queues import jobs, targets
+from mpi_queues import jobs
 from mpi_queues.request import Request
+from mpi_queues.targets.jobs import found_job, of_job
+from mpi_queues.targets.target import Target
 from mpi_queues.watching.looks import Looks
 from mpi_queues.watching.watcher import Watcher
 from support.builds import MpiBuild, compile_program
@@ -22,8 +24,8 @@ def figure_watch(build: MpiBuild) -> List[Row]:
     program = compile_program(build, "fine/allreduce_loop")
     with jobs.Job(program, ranks=_RANKS, launcher=build.mpirun, timeout=180) as job:
 
-        def find() -> List[targets.Target]:
-            return targets.of_job(targets.found_job(str(job.launcher_pid), 60))
+        def find() -> List[Target]:
+            return of_job(found_job(str(job.launcher_pid), 60))
 
         looks = Looks(find, Request())
         watcher = Watcher(looks, _AFTER)

@@ -7,8 +7,11 @@ from pathlib import Path
 from typing import Any, Callable, Dict, List, Set, Tuple
 
 import pytest
-from mpi_queues import asking, targets
 from mpi_queues.request import Request
+from mpi_queues.targets import asking
+from mpi_queues.targets.core import CoreTarget
+from mpi_queues.targets.process import PidTarget
+from mpi_queues.targets.recording import RecordingTarget
 from support.builds import MpiBuild, debian, handle_plugin
 from support.cli import mpi_queues
 from support.cores import gcore
@@ -51,9 +54,9 @@ PROGRAM_FACTS: List[Tuple[str, int, Set[str]]] = [
 
 def read(target: Any, asked: Tuple[Tuple[str, Any], ...], plugin: Path) -> Dict[str, Any]:
     request = Request("handles", "plugin", str(plugin), wanted=asked, timeout=60)
-    snapshots, failures = asking.snapshots([target], request)
-    assert not failures, [str(failure) for failure in failures]
-    process: Dict[str, Any] = json.loads(snapshots[0].to_json())["processes"][0]
+    found = asking.snapshots([target], request)
+    assert not found.failures, found.problems
+    process: Dict[str, Any] = json.loads(found.merged().to_json())["processes"][0]
     assert process["source"]["plugin"] == str(plugin)
     assert process["problems"] == []
     return process
@@ -71,7 +74,7 @@ def test_what_a_plugin_tells_is_what_the_program_made(
     for rank, truth in sorted(job.truth.items()):
         mine = [noted for noted in truth["handles"] if noted["kind"] in ("comm", "errhandler")]
         asked = tuple((noted["kind"], noted["value"]) for noted in mine)
-        process = read(targets.PidTarget(job.pids[rank]), asked, plugin)
+        process = read(PidTarget(job.pids[rank]), asked, plugin)
         for noted, listed in zip(mine, process["handles"]):
             (handle,) = listed["handles"]
             compared |= _compare(noted, handle)
@@ -118,13 +121,13 @@ def _compare(noted: Dict[str, Any], handle: Dict[str, Any]) -> Set[str]:
 def test_cores_and_recordings_are_asked_as_live_processes_are(start_job: Callable[..., Job], tmp_path: Path) -> None:
     job = start_job(debian(), "handles_topologies", ranks=4)
     plugin = handle_plugin(debian())
-    (live,) = read(targets.PidTarget(job.pids[1]), (("comm", None),), plugin)["handles"]
-    core = targets.CoreTarget(str(gcore(job.pids[1], tmp_path / "core")), str(job.program))
+    (live,) = read(PidTarget(job.pids[1]), (("comm", None),), plugin)["handles"]
+    core = CoreTarget(str(gcore(job.pids[1], tmp_path / "core")), str(job.program))
     assert read(core, (("comm", None),), plugin)["handles"] == [live]
     recording = tmp_path / "handles.mpirec"
     result = mpi_queues("record", "--pid", str(job.pids[1]), "-o", str(recording))
     assert result.status == 0, str(result)
-    (recorded,) = read(targets.RecordingTarget(str(recording)), (("comm", None),), plugin)["handles"]
+    (recorded,) = read(RecordingTarget(str(recording)), (("comm", None),), plugin)["handles"]
     assert len(live["handles"]) > 10
     assert recorded["handles"][:-1] == live["handles"]
     # MPI_COMM_NULL, which the plug-in names, and a live process leaves out; nothing of it is recorded.

@@ -13,7 +13,9 @@ from mpi_queues import UsageError, UserError
 from mpi_queues.launchers.model import Job, RankEntry, World
 from mpi_queues.nodes.engines import AUTO, base, engine_of, engine_of_launcher, flux
 from mpi_queues.nodes.engines.table import Table
-from mpi_queues.targets import LostTarget, NodesTarget, of_job, reaching_out
+from mpi_queues.targets.jobs import of_job, reaching_out
+from mpi_queues.targets.lost import LostTarget
+from mpi_queues.targets.nodes import NodesTarget
 
 
 @pytest.mark.parametrize(

@@ -161,13 +161,13 @@ def test_what_was_not_asked_again_stays_as_it_was(monkeypatch: pytest.MonkeyPatc
     request = Request(timeout=HASTE)
     try:
         reading.read("made-up", request, lambda *_: None)
-        assert [len(pids) for _, pids in reading.looked_at("made-up")] == [2, 2, 2]
+        assert [len(pids) for _, pids in reading.looked_at(["made-up"])] == [2, 2, 2]
         reading.begin("made-up", request, 0.1, [0, 3])
         looks, _, failures = reading.read("made-up", request, lambda *_: None)
         # The third of them tells of its ranks once.
         assert ranks(looks) == list(range(6))
         assert [str(failure.args[0]) for failure in failures] == ["node once1: its agent did not answer in time"]
-        assert reading.looked_at("made-up") == [("good0", [1000])]
+        assert reading.looked_at(["made-up"]) == [("good0", [1000])]
     finally:
         reading.close_all()
 

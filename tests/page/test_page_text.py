@@ -13,10 +13,10 @@ from typing import Dict, List, Optional, Tuple
 
 import mpi_queues
 import pytest
-from mpi_queues import pages
 from mpi_queues.page import document, inside, report, writing
 from mpi_queues.page.elements import element, escaped
 from mpi_queues.page.graph import graph_of
+from mpi_queues.targets.report import _json_in
 from page.made import busy, hostile_names, missing_in_barrier, named, ring, wrong_tag
 from support.cli import mpi_queues as command
 
@@ -205,6 +205,14 @@ def test_a_report_is_read_again(tmp_path: pathlib.Path, size: int) -> None:
     assert "main" in command("stacks", "--recording", str(path)).out
 
 
+def test_what_two_looks_have_told_stands_in_a_report(tmp_path: pathlib.Path) -> None:
+    diagnosis = ring(4).diagnose(ring(4), interval_ms=500)
+    path = tmp_path / "hang.html"
+    diagnosis.report(path)
+    told = json.loads(command("diagnose", "--recording", str(path), "--format", "json").out)
+    assert told["verdict"] == json.loads(diagnosis.to_json())["verdict"] and told["verdict"]["movement"]
+
+
 def test_damaged_reports_say_what_is_wrong(tmp_path: pathlib.Path) -> None:
     path = tmp_path / "hang.html"
     ring(600).report(path)
@@ -254,7 +262,7 @@ def test_a_small_report_of_very_much_names_the_limit(tmp_path: pathlib.Path) -> 
     assert result.status == 3 and "small.html: its data cannot be read: what it says takes more than " in result.err
     plain = tmp_path / "small.json"
     plain.write_bytes(objects.replace(b"{}," * (19 << 20), b""))
-    assert len(pages._json_in(str(plain)).processes) == (1 << 20) + 1
+    assert len(_json_in(str(plain)).processes) == (1 << 20) + 1
 
 
 def test_what_needs_memory_says_that_a_report_has_none(tmp_path: pathlib.Path) -> None:

@@ -6,8 +6,11 @@ import json
 from pathlib import Path
 from typing import Any, Dict, List, Sequence, Tuple
 
-from mpi_queues import asking, targets
 from mpi_queues.request import Request
+from mpi_queues.targets import asking
+from mpi_queues.targets.core import CoreTarget
+from mpi_queues.targets.process import PidTarget
+from mpi_queues.targets.recording import RecordingTarget
 
 from .cli import mpi_queues as command_line
 from .cli import pid_options
@@ -31,7 +34,7 @@ def compare_all(job: Job, directory: Path) -> None:
     result = command_line("record", *pid_options([job.pids[rank] for rank in sorted(job.truth)]), "-o", str(recording))
     assert result.status == 0, str(result)
     for rank, truth in sorted(job.truth.items()):
-        target = targets.CoreTarget(str(cores[rank]), str(job.program))
+        target = CoreTarget(str(cores[rank]), str(job.program))
         _compare(truth, read(target, truth), f"core, rank {rank}", Held(job.build))
         of_recording(truth, recording, rank, Held(job.build))
     job.assert_running()
@@ -40,7 +43,7 @@ def compare_all(job: Job, directory: Path) -> None:
 def compare_live(job: Job) -> None:
     """Reads the handles of the job's ranks; compares each with the truth."""
     for rank, truth in sorted(job.truth.items()):
-        found = read(targets.PidTarget(job.pids[rank]), truth)
+        found = read(PidTarget(job.pids[rank]), truth)
         _compare(truth, found, f"rank {rank}", Held(job.build))
 
 
@@ -52,9 +55,9 @@ def wanted(truth: Dict[str, Any]) -> Tuple[Tuple[str, Any], ...]:
 
 def read(target: Any, truth: Dict[str, Any]) -> Answer:
     """Asks one process once for everything."""
-    snapshots, failures = asking.snapshots([target], Request("handles", wanted=wanted(truth), timeout=120))
-    assert not failures, [str(failure) for failure in failures]
-    (process,) = json.loads(snapshots[0].to_json())["processes"]
+    found = asking.snapshots([target], Request("handles", wanted=wanted(truth), timeout=120))
+    assert not found.failures, found.problems
+    (process,) = json.loads(found.merged().to_json())["processes"]
     return answer(process, truth)
 
 
@@ -69,10 +72,10 @@ def answer(process: Dict[str, Any], truth: Dict[str, Any]) -> Answer:
 
 def of_recording(truth: Dict[str, Any], recording: Path, rank: int, held: Held) -> None:
     """A recording has what was listed when it was made; the rest is not in it, and told so, or right."""
-    target = targets.RecordingTarget(str(recording))
-    snapshots, failures = asking.snapshots([target], Request("handles", wanted=wanted(truth)))
-    assert not failures, [str(failure) for failure in failures]
-    processes = [json.loads(snapshot.to_json())["processes"][0] for snapshot in snapshots]
+    target = RecordingTarget(str(recording))
+    found = asking.snapshots([target], Request("handles", wanted=wanted(truth)))
+    assert not found.failures, found.problems
+    processes = json.loads(found.merged().to_json())["processes"]
     (process,) = [process for process in processes if process["rank"] == rank]
     # Values that no recording can have (garbage, freed objects, the application's statuses) are not in it, and told.
     process["problems"] = [problem for problem in process["problems"] if "not in the recording" not in problem]

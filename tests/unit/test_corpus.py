@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Dict, List
 
 import pytest
-from mpi_queues import recordings
 from mpi_queues.report.diagnosis import as_text
 from mpi_queues.request import Request
+from mpi_queues.targets import recording
 from recordings import corpus
 from support.paths import PROJECT
 
@@ -51,7 +51,7 @@ def test_what_must_be_found_is(name: str, tmp_path: Path) -> None:
         data = corpus.read(mpi).data(name)
         assert [one for one in (str(PROJECT), "/home/", "/root/") if one.encode() in data] == [], "of this machine"
         file.write_bytes(data)
-        found = recordings.load(file, REQUEST).diagnose()
+        found = recording.load(file, REQUEST).diagnose()
         said = json.loads(found.to_json())
         texts[mpi] = as_text(found)
         assert corpus.wrong(mpi, name, said) == [], texts[mpi]

@@ -14,7 +14,7 @@ from hostile.recordings import KEPT, NASTY, hostile, hostile_recording, unclean
 from mpi_queues import Snapshot, load
 from mpi_queues._native import printable, printable_json
 from mpi_queues.cli import command_line as cli
-from mpi_queues.cli.show import terminal_style
+from mpi_queues.cli.answers import terminal_style
 from mpi_queues.report import words
 from mpi_queues.system import output
 

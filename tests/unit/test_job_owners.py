@@ -17,7 +17,9 @@ from mpi_queues.launchers.model import Job, RankEntry, World
 from mpi_queues.launchers.tables import Row, Table
 from mpi_queues.launchers.tree import ProcessTree
 from mpi_queues.system import processes
-from mpi_queues.targets import LeftOutTarget, LostTarget, PidTarget, of_job
+from mpi_queues.targets.jobs import of_job
+from mpi_queues.targets.lost import LeftOutTarget, LostTarget
+from mpi_queues.targets.process import PidTarget
 from support.made_up_proc import MadeUpProc
 
 MPI = ["/usr/lib/libmpi.so.40.30.4"]

@@ -8,10 +8,10 @@ import tempfile
 
 import pytest
 from mpi_queues.errors import UserError
-from mpi_queues.native.answers import RecordedProcess
-from mpi_queues.native.reading import read_all
 from mpi_queues.request import Request
-from mpi_queues.targets import PidTarget
+from mpi_queues.targets.answer import RecordedProcess
+from mpi_queues.targets.process import PidTarget
+from mpi_queues.targets.reading import read_all
 from support.processes import asleep
 
 
@@ -36,5 +36,5 @@ def test_nothing_is_left_of_what_is_no_mpi_process(tmp_path: pathlib.Path) -> No
         for place, said in ((tmp_path, "not an MPI process"), (tmp_path / "nix", "cannot be kept in the directory")):
             request = Request("record", timeout=30.0, spool=str(place))
             (answer,) = read_all([PidTarget(child.pid)], request)
-            assert answer.recorded is None and said in str(answer.error)
+            assert answer.told is None and said in str(answer.error)
     assert os.listdir(tmp_path) == []

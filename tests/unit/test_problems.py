@@ -8,7 +8,7 @@ from typing import Any, Dict, List
 
 import pytest
 from mpi_queues import Snapshot, UserError
-from mpi_queues.cli import show
+from mpi_queues.cli import answers
 from mpi_queues.report import problems, text
 
 
@@ -44,7 +44,7 @@ def test_damage_everywhere_is_fifty_lines(capsys: pytest.CaptureFixture[str]) ->
     }
     snapshot = Snapshot.merged([_snapshot(process, process)])
     options = argparse.Namespace(format="json")
-    assert show.finish(snapshot, [UserError("a failure")], options) == 1
+    assert answers.finish(snapshot, [UserError("a failure")], options) == 1
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 50 and lines[0] == "mpi-queues: a failure"
     assert lines[-1] == "mpi-queues: there are 252 more problems, which the JSON has (--format json)"

@@ -6,16 +6,19 @@ import argparse
 from typing import List, Optional
 
 import pytest
-from mpi_queues import targets
+from mpi_queues.cli import target_options
 from mpi_queues.launchers import job as acquisition
 from mpi_queues.launchers.model import Job, RankEntry, World
-from mpi_queues.targets import CoreTarget, PidTarget, RecordingTarget
+from mpi_queues.targets.core import CoreTarget
+from mpi_queues.targets.process import PidTarget
+from mpi_queues.targets.recording import RecordingTarget
+from mpi_queues.targets.target import Target
 
 
-def parsed(*arguments: str) -> List[targets.Target]:
+def parsed(*arguments: str) -> List[Target]:
     parser = argparse.ArgumentParser()
-    targets.add_options(parser)
-    return targets.requested(parser.parse_args(arguments))
+    target_options.add_options(parser)
+    return target_options.requested(parser.parse_args(arguments))
 
 
 def test_any_mix() -> None:
@@ -65,7 +68,7 @@ def _job(pid: int, *sizes: Optional[int]) -> Job:
     return job
 
 
-def _places(given: List[targets.Target]) -> List[object]:
+def _places(given: List[Target]) -> List[object]:
     places = [(one.pid, one.place) for one in given if isinstance(one, PidTarget) and one.place]
     return [
         (pid, place.entry.world, place.universe_rank, place.world and (place.world.first, place.world.parent))

@@ -13,12 +13,12 @@ from typing import Callable, Iterator, List, Optional, Sequence, Tuple
 import pytest
 from mpi_queues import _native
 from mpi_queues.errors import UserError
-from mpi_queues.native import reading, worker
-from mpi_queues.native.answers import Answer
 from mpi_queues.request import Request
 from mpi_queues.system import watchdog
 from mpi_queues.system.deadline import within
-from mpi_queues.targets import PidTarget
+from mpi_queues.targets import process, reading, worker
+from mpi_queues.targets.answer import Answer
+from mpi_queues.targets.process import PidTarget
 
 
 @pytest.fixture(autouse=True)
@@ -82,7 +82,7 @@ def test_a_part_that_begins_has_its_own_time() -> None:
 
 _STANDS = """
 import ctypes, signal
-from mpi_queues.native import worker
+from mpi_queues.targets import worker
 from mpi_queues.system import watchdog
 from mpi_queues.system.deadline import within
 watchdog.GRACE = 1.0
@@ -158,14 +158,14 @@ def test_the_others_are_read_without_the_one_that_stands(monkeypatch: pytest.Mon
                 self.begin(target)
                 if target.pid == 102:
                     _lock()
-                yield target, Answer(target, facts=target.pid)
+                yield target, Answer(target, target.pid)
             self.begin(None)
 
-    monkeypatch.setattr(reading, "_Group", Group)
-    monkeypatch.setattr(reading.attaching, "check_readable", lambda pid: None)
+    monkeypatch.setattr(process, "Group", Group)
+    monkeypatch.setattr(process.attaching, "check_readable", lambda pid: None)
     answers = reading.read_all(targets, Request(action="read", timeout=3.0))
     assert rounds == [[101, 102, 103], [103]]
-    assert [answer.facts for answer in answers] == [101, None, 103]
+    assert [answer.told for answer in answers] == [101, None, 103]
     error = answers[1].error
     assert error is not None and error.kind == "timeout" and "pid 102: not read within 3 seconds" in str(error)
 

@@ -14,15 +14,14 @@ import signal
 import sys
 from typing import Any, NoReturn, Optional, Sequence
 
-from .. import starting, targets
+from .. import starting
 from ..errors import UsageError, UserError
-from ..native import worker
 from ..nodes import reading as nodes
 from ..report.words import WIDTH, fitted
 from ..system import watchdog
 from ..system.output import OutputError, Stream, clean_streams
+from ..targets import worker
 from . import completion, demo, diagnose, handles, init, layouts, ranks, record, report, run, show, stacks, watch
-from .options import add_format, add_source, add_wrappers
 from .version import VersionAction
 
 DONE, INCOMPLETE, USAGE, NOTHING = 0, 1, 2, 3
@@ -142,80 +141,14 @@ def parser() -> argparse.ArgumentParser:
     diagnose.add_command(commands)
     report.add_command(commands)
     stacks.add_command(commands)
-    _add_show(commands)
-    _add_comms(commands)
-    handles.add_command(commands, _row_limit)
+    show.add_commands(commands)
+    handles.add_command(commands)
     ranks.add_command(commands)
-    layouts.add_commands(commands, targets.add_options)
-    record.add_commands(commands, targets.add_options)
+    layouts.add_commands(commands)
+    record.add_commands(commands)
     run.add_command(commands)
     watch.add_command(commands)
     init.add_command(commands)
     completion.add_command(commands, parser)
     demo.add_command(commands)
     return whole
-
-
-def _add_show(commands: Any) -> None:
-    parser = commands.add_parser(
-        "show",
-        help="pending sends and receives, unexpected messages",
-        description="Shows the message queues of MPI processes: of core files, and of live ones, which are stopped\n"
-        "while they are read, and go on.",
-        epilog="examples:\n"
-        "  mpi-queues show --job mpirun --by difference\n"
-        "  mpi-queues show --job 4242 --by communicator\n"
-        "  mpi-queues show --pid 4242\n"
-        "  mpi-queues show $(pgrep -x my_solver | sed s/^/--pid=/) --comm halo\n"
-        "  mpi-queues show --core core.4242 --exe ./my_solver\n"
-        "  mpi-queues show --pid 4242 --format json | jq '.processes[].communicators[].name'",
-    )
-    targets.add_options(parser)
-    _add_reading(parser)
-    parser.add_argument("--internal", action="store_true", help="also operations of MPI itself, with their collective")
-    parser.add_argument("--compare", action="store_true", help="show where the built-in reader and the plug-in differ")
-    parser.add_argument(
-        "--limit",
-        type=_row_limit,
-        default=show.DEFAULT_LIMIT,
-        metavar="N",
-        help="rows of a queue in text, or 'all' (default 200)",
-    )
-    parser.add_argument(
-        "--by",
-        choices=("rank", "communicator", "difference"),
-        default="rank",
-        help="text: each rank; each communicator once with all who wait in it; or only what differs (default: rank)",
-    )
-    parser.set_defaults(run=show.show)
-
-
-def _add_comms(commands: Any) -> None:
-    parser = commands.add_parser(
-        "comms",
-        help="communicators with their groups",
-        description="Shows the communicators of MPI processes, live ones and those of core files.",
-        epilog="examples:\n  mpi-queues comms --pid 4242\n  mpi-queues comms --pid 4242 -v --comm grid",
-    )
-    targets.add_options(parser)
-    _add_reading(parser)
-    parser.add_argument(
-        "-v", "--verbose", action="store_true", help="also topology, attributes, error handler, hints, and what uses it"
-    )
-    parser.set_defaults(run=show.comms)
-
-
-def _add_reading(parser: argparse.ArgumentParser) -> None:
-    add_format(parser)
-    add_source(parser)
-    add_wrappers(parser)
-    parser.add_argument("--comm", metavar="NAME", help="only communicators of this name")
-    parser.add_argument("--rank", type=int, metavar="N", help="only the process of this rank in MPI_COMM_WORLD")
-
-
-def _row_limit(text: str) -> Optional[int]:
-    if text == "all":
-        return None
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text}: neither a number nor 'all'")
-    return int(text)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Dict, List, Optional, Tuple
 
 from ..handle_types import KINDS
-from ..targets import VIA
+from ..targets.reading import VIA
 
 #: What stands for a value in the help says what it is.
 _FILES, _DIRECTORIES = ("FILE", "CORE", "EXE", "OBJECT"), ("DIR",)

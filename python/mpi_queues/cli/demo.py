@@ -21,8 +21,7 @@ from ..page import writing
 from ..report import diagnosis as report
 from ..report import text
 from ..system import advice
-from .diagnose import terminal_width
-from .show import terminal_style
+from .answers import terminal_style, terminal_width
 
 _DATA = pathlib.Path(__file__).resolve().parents[1] / "data"
 SOURCE = _DATA / "demo.c"

@@ -5,24 +5,26 @@ from __future__ import annotations
 import argparse
 import contextlib
 import shlex
-import shutil
 import sys
 import time
-from dataclasses import dataclass, replace
-from typing import Any, Dict, FrozenSet, List, Optional, Sequence, Tuple, Union
+from dataclasses import dataclass
+from typing import Any, Dict, FrozenSet, List, Optional, Sequence, Tuple
 
-from .. import _native, asking, pages, targets
+from .. import _native
 from .._native import Diagnosis, Snapshot
 from ..errors import UsageError, UserError
 from ..nodes import reading as nodes
 from ..nodes.engines import AUTO as ANY_ENGINE
 from ..report import diagnosis as report
-from ..report.words import WIDTH
 from ..request import Request
 from ..system import processes
 from ..system.watching import watch
-from . import show
-from .options import add_format, add_source, add_wrappers, requested
+from ..targets import asking
+from ..targets.report import ReportTarget
+from ..targets.target import Target
+from .answers import finish, merged, terminal_style, terminal_width, write_json
+from .options import add_format, add_source, add_wrappers, request_of
+from .target_options import add_options, requested, seconds
 
 #: How long live processes run on before the second look, in seconds, where one look suspects a deadlock.
 AGAIN_AFTER = 0.5
@@ -50,7 +52,7 @@ def add_command(commands: Any) -> None:
         "  mpi-queues diagnose --recording hang.mpirec -v\n"
         "  mpi-queues diagnose --core core.1 --core core.2 --format json | jq '.verdict, .diagnosis'",
     )
-    targets.add_options(parser)
+    add_options(parser)
     add_format(parser)
     add_source(parser)
     add_wrappers(parser)
@@ -66,7 +68,7 @@ def add_looks(parser: argparse.ArgumentParser) -> None:
     looks = parser.add_mutually_exclusive_group()
     looks.add_argument(
         "--twice",
-        type=_interval,
+        type=seconds(0.01),
         metavar="SECONDS",
         help="read live processes twice, so many seconds apart, and tell what moved: stuck, slow, spinning",
     )
@@ -77,7 +79,7 @@ def run(options: argparse.Namespace) -> int:
     """``mpi-queues diagnose``."""
     diagnosis, failures = diagnosed(options)
     _show(diagnosis, options)
-    return show.finish(diagnosis.snapshot, failures, options, told=False)
+    return finish(diagnosis.snapshot, failures, options, told=False)
 
 
 def diagnosed(options: argparse.Namespace) -> Tuple[Diagnosis, List[UserError]]:
@@ -86,19 +88,21 @@ def diagnosed(options: argparse.Namespace) -> Tuple[Diagnosis, List[UserError]]:
     Raises:
         UserError: where nothing could be.
     """
-    wanted = targets.requested(options)
-    request = replace(requested(options, options.source), stacks=True, tells_of_all=True)
+    wanted = requested(options)
+    request = request_of(options, stacks=True, tells_of_all=True)
     running = _running(wanted)
-    lives = bool(running) or any(isinstance(target, targets.NodesTarget) for target in wanted)
+    lives = bool(running or asking.on_nodes(wanted))
     if options.twice is not None and not lives:
         raise UsageError(
             "--twice needs live processes that run: nothing of what is named runs on between two looks",
             help="leave out --twice",
         )
-    kept = pages.diagnosis_of(wanted)
-    if kept is not None:
-        return kept, []
-    first, failures = show.merged(wanted, request, options, lambda unread: _write_json(unread.diagnose()))
+    if len(wanted) == 1 and isinstance(wanted[0], ReportTarget):
+        # What two looks have told stands in it, and no later look can.
+        kept = wanted[0].snapshot().diagnosis
+        if kept is not None:
+            return kept, []
+    first, failures = merged(wanted, request, options, Snapshot.diagnose)
     interval = options.twice
     diagnosis = first.diagnose(keep=lives and not options.once)
     suspects: Optional[FrozenSet[int]] = None
@@ -141,64 +145,51 @@ class _Look:
     suspects: Optional[FrozenSet[int]]
 
 
-def _running(wanted: Sequence[targets.Target]) -> Dict[int, int]:
+def _running(wanted: Sequence[Target]) -> Dict[int, int]:
     """The live processes that are not held by somebody: only those move between two looks, if they can."""
-    found = {}
-    for target in wanted:
-        if isinstance(target, targets.PidTarget) and processes.state(target.pid) not in ("T", "t", "Z", "X", ""):
-            found[target.pid] = processes.start_time(target.pid) or 0
-    return found
+    return {
+        target.pid: processes.start_time(target.pid) or 0
+        for target in asking.live(wanted)
+        if processes.state(target.pid) not in ("T", "t", "Z", "X", "")
+    }
 
 
 def _again(
-    first: _Look,
-    options: argparse.Namespace,
-    wanted: Sequence[targets.Target],
-    request: Request,
-    interval: float,
+    first: _Look, options: argparse.Namespace, wanted: Sequence[Target], request: Request, interval: float
 ) -> Tuple[Diagnosis, List[UserError]]:
     """Lets the processes run on and reads them again: the diagnosis of both looks, and what could not be read."""
-    for target in wanted:
-        if isinstance(target, targets.NodesTarget):
-            nodes.begin(target.job, request, interval, first.suspects)
+    for target in asking.on_nodes(wanted):
+        nodes.begin(target.job, request, interval, first.suspects)
     used = {pid: processes.run_time(pid) for pid in first.running}
     watched = watch(first.running, first.ended + interval)
     hungry = starved(used, PATIENCE)
     ran = time.monotonic() - first.ended
     # The ranks of a job as they are now: some may have ended. Where all of it has, those that there were.
     with contextlib.suppress(UserError):
-        wanted = targets.requested(options)
+        wanted = requested(options)
     still = _running(wanted)
     same = [pid for pid, started in first.running.items() if still.get(pid) == started and pid not in hungry]
-    snapshots, failures = asking.snapshots(wanted, request)
-    elsewhere = [nodes.between(target.job) for target in wanted if isinstance(target, targets.NodesTarget)]
-    without = {place for one in elsewhere for place in one.hungry}
-    again = _looked_at(wanted)
-    problems = [str(failure).replace("\n", "; ") for failure in failures]
-    if not snapshots and not still:
-        problems.append("all processes have ended between the two looks: they were not stuck")
-        failures.append(UserError(problems[-1], kind="gone"))
-    problems += [
+    found = asking.snapshots(wanted, request)
+    jobs = [target.job for target in asking.on_nodes(wanted)]
+    elsewhere = nodes.between(jobs)
+    without = set(elsewhere.hungry)
+    if not found.told and not still:
+        why = "all processes have ended between the two looks: they were not stuck"
+        found.failures.append(UserError(why, kind="gone"))
+    problems = [
         f"pid {pid}: it had no processor between the two looks, so that it did not move tells nothing: "
         "look again with --twice 30"
         for pid in [*hungry, *(pid for _, pid in sorted(without))]
     ]
-    second = Snapshot.merged(snapshots, problems, worlds=asking.worlds(wanted))
-    if without:
-        again = [(host, [pid for pid in pids if (host, pid) not in without]) for host, pids in again]
-    earlier = first.diagnosis.snapshot.only([*same, *again])
-    moving: List[Union[int, nodes.Place]] = [*sorted(watched.moving), *(at for one in elsewhere for at in one.moving)]
-    unseen: List[Union[int, nodes.Place]] = [*sorted(watched.unseen), *(at for one in elsewhere for at in one.unseen)]
-    interval_ms = int(ran * 1000)
-    return second.diagnose(
-        earlier, interval_ms=interval_ms, moving=moving, unseen=unseen, first=first.diagnosis
-    ), failures
-
-
-def _looked_at(wanted: Sequence[targets.Target]) -> List[Tuple[str, List[int]]]:
-    """Those that nodes were asked for again and told of, by host."""
-    jobs = [target.job for target in wanted if isinstance(target, targets.NodesTarget)]
-    return [on_host for job in jobs for on_host in nodes.looked_at(job)]
+    again = [(host, [pid for pid in pids if (host, pid) not in without]) for host, pids in nodes.looked_at(jobs)]
+    diagnosis = found.merged(problems).diagnose(
+        first.diagnosis.snapshot.only([*same, *again]),
+        interval_ms=int(ran * 1000),
+        moving=[*sorted(watched.moving), *elsewhere.moving],
+        unseen=[*sorted(watched.unseen), *elsewhere.unseen],
+        first=first.diagnosis,
+    )
+    return diagnosis, found.failures
 
 
 def starved(used: Dict[int, Optional[float]], patience: float) -> List[int]:
@@ -215,7 +206,7 @@ def starved(used: Dict[int, Optional[float]], patience: float) -> List[int]:
 
 def _show(diagnosis: Diagnosis, options: argparse.Namespace) -> None:
     if options.format == "json":
-        _write_json(diagnosis)
+        write_json(diagnosis)
         return
     named = _named(options)
     report.write_diagnosis(
@@ -228,47 +219,16 @@ def _show(diagnosis: Diagnosis, options: argparse.Namespace) -> None:
             queues_of=lambda rank: f"mpi-queues show {named} --rank {rank}",
             again=f"mpi-queues diagnose {named} --twice 1" if options.once else "",
             others="mpi-queues diagnose --job JOB (which jobs there are: mpi-queues ranks)",
-            style=show.terminal_style(),
+            style=terminal_style(),
         ),
     )
 
 
-def _write_json(diagnosis: Diagnosis) -> None:
-    diagnosis.write_json(sys.stdout.write, indent=2)
-    sys.stdout.write("\n")
-
-
 def _named(options: argparse.Namespace) -> str:
     """The targets as they were typed."""
-    words: List[str] = []
-    for target in options.targets:
-        if isinstance(target, targets.PidTarget):
-            words += ["--pid", str(target.pid)]
-        elif isinstance(target, targets.CoreTarget):
-            words += ["--core", target.core, *(["--exe", target.exe] if target.exe else [])]
-        elif isinstance(target, targets.RecordingTarget):
-            words += ["--recording", target.path]
-        elif isinstance(target, (targets.JobTarget, targets.NodesTarget)):
-            words += ["--job", target.job]
+    words = list(options.typed)
     if options.engine != ANY_ENGINE:
         words += ["--engine", options.engine]
     if len(words) > 12:
         return "TARGET..."
     return " ".join(shlex.quote(word) for word in words)
-
-
-def terminal_width() -> int:
-    """Columns of the terminal that is written to; those of a report elsewhere."""
-    if not sys.stdout.isatty():
-        return WIDTH
-    return max(40, min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns))
-
-
-def _interval(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0.01 <= value <= 86400:
-        raise argparse.ArgumentTypeError(f"{text}: not a number of seconds between 0.01 and 86400")
-    return value

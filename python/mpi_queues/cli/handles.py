@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import replace
-from typing import Any, Callable
+from typing import Any
 
-from .. import targets
 from ..errors import UsageError
 from ..handle_types import KINDS, kind_of, wanted
 from ..report import handles as report
 from ..report import text
-from . import show
-from .options import add_format, add_source, requested
+from .answers import finish, merged, terminal_style, write_json
+from .options import add_format, add_source, request_of, row_limit
+from .target_options import add_options, requested
 
 
-def add_command(commands: Any, row_limit: Callable[[str], Any]) -> None:
+def add_command(commands: Any) -> None:
     """Adds the command's parser."""
     parser = commands.add_parser(
         "handles",
@@ -29,7 +28,7 @@ def add_command(commands: Any, row_limit: Callable[[str], Any]) -> None:
         "  mpi-queues handles --core core.4242 --exe ./my_solver datatype 73 --format json\n"
         "  mpi-queues handles --pid 4242 all -v",
     )
-    targets.add_options(parser)
+    add_options(parser)
     parser.add_argument(
         "kind", metavar="KIND", type=_kind, help=f"{', '.join(KINDS)}, or their types in C (MPI_Comm); all: every kind"
     )
@@ -55,15 +54,15 @@ def add_command(commands: Any, row_limit: Callable[[str], Any]) -> None:
 def run(options: argparse.Namespace) -> int:
     """Reads and shows them; returns the exit status."""
     asked = wanted(options.kind, options.values)
-    request = replace(requested(options, options.source), action="handles", wanted=asked)
-    snapshot, failures = show.merged(targets.requested(options), request, options)
+    request = request_of(options, action="handles", wanted=asked)
+    snapshot, failures = merged(requested(options), request, options)
     if options.format == "json":
-        show.write_json(snapshot)
+        write_json(snapshot)
     else:
-        shown = text.Options(limit=options.limit, show_more="--limit all", style=show.terminal_style())
+        shown = text.Options(limit=options.limit, show_more="--limit all", style=terminal_style())
         full = options.verbose or bool(options.values)
         report.write_handles(snapshot, sys.stdout.write, shown, full=full)
-    return show.finish(snapshot, failures, options)
+    return finish(snapshot, failures, options)
 
 
 def _kind(word: str) -> str:

@@ -7,23 +7,23 @@ import json
 import pathlib
 import shlex
 import sys
-from dataclasses import replace
-from typing import Any, Callable
+from typing import Any
 
-from .. import _native, asking, targets
+from .. import _native
 from .._native import printable_json
 from ..errors import UsageError, UserError, as_user_error
 from ..report import facts
-from ..request import COMMUNICATORS
 from ..system.paths import shown
 from ..system.written import new_file
-from .options import add_actions, requested
+from .answers import write_facts
+from .options import add_actions, request_of
+from .target_options import add_options, requested
 
 # The pooled types whose sizes tell builds of MPICH apart.
 _TOLD_SIZES = ("MPIR_Comm", "MPIR_Request", "MPIR_Group", "MPIR_Win")
 
 
-def add_commands(commands: Any, add_target: Callable[[argparse.ArgumentParser], None]) -> None:
+def add_commands(commands: Any) -> None:
     """Adds ``layouts`` and its own commands to the command line."""
     parser = commands.add_parser(
         "layouts",
@@ -53,7 +53,7 @@ def add_commands(commands: Any, add_target: Callable[[argparse.ArgumentParser], 
         description="Says which profile fits the MPI library of a process, and what differs where none does.",
         epilog="example:\n  mpi-queues layouts check --pid 4242",
     )
-    add_target(action)
+    add_options(action)
     action.set_defaults(run=_check)
     _add_make(actions)
 
@@ -132,21 +132,11 @@ def _show(options: argparse.Namespace) -> int:
 
 
 def _check(options: argparse.Namespace) -> int:
-    request = replace(requested(options), action="layouts")
-    answers, failures = asking.facts(targets.requested(options), request, _fitting)
-    if not answers:
-        asking.raise_all(failures)
-    for label, info in answers:
-        facts.write_facts(label, info, sys.stdout.write)
-    for failure in failures:
-        print(f"mpi-queues: {failure}", file=sys.stderr)
-    return 1 if failures else 0
-
-
-def _fitting(session: _native.Session) -> Any:
-    # Reading the communicators is what proves that the layouts fit; where they do not, this says what differs.
-    COMMUNICATORS.read(session)
-    return session.info()
+    return write_facts(
+        requested(options),
+        request_of(options, action="layouts"),
+        lambda label, told: facts.write_facts(label, told, sys.stdout.write),
+    )
 
 
 def _make(options: argparse.Namespace) -> int:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import replace
-from typing import Any
+from typing import Any, Optional
 
 from ..commands.plugins import requested_plugin
 from ..request import WRAPPERS, Request, wrappers_in
@@ -45,16 +44,27 @@ def add_actions(parser: argparse.ArgumentParser) -> Any:
     return parser.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=type(parser))
 
 
-def requested(options: argparse.Namespace, source: str = "auto") -> Request:
-    """What the options that name targets say of how these are read; ``source`` is as of ``--source``.
+def request_of(options: argparse.Namespace, source: Optional[str] = None, **asked: Any) -> Request:
+    """What the options say of how targets are read, and what is ``asked`` of them; ``source`` is as of ``--source``, in
+    place of that.
 
     Raises:
         UserError: where a plug-in that it names is not there.
     """
-    kind, plugin = requested_plugin(source, None, _NO_PLUGIN)
-    request = Request(source=kind, plugin=plugin, timeout=options.timeout, layouts=options.layouts)
+    kind, plugin = requested_plugin(str(source or getattr(options, "source", "auto")), None, _NO_PLUGIN)
     named = getattr(options, "wrappers", None)
-    return request if named is None else replace(request, wrappers=wrappers_in(named))
+    if named is not None:
+        asked["wrappers"] = wrappers_in(named)
+    return Request(source=kind, plugin=plugin, timeout=options.timeout, layouts=options.layouts, **asked)
+
+
+def row_limit(text: str) -> Optional[int]:
+    """Rows of text; None for all."""
+    if text == "all":
+        return None
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text}: neither a number nor 'all'")
+    return int(text)
 
 
 def _source(text: str) -> str:

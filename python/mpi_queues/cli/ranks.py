@@ -6,7 +6,6 @@ import argparse
 import sys
 from typing import Any, List
 
-from .. import targets
 from ..errors import UsageError
 from ..launchers.model import Job
 from ..nodes import ranks as nodes
@@ -14,8 +13,10 @@ from ..nodes.engines import PREFIXES, engine_of
 from ..report import progress
 from ..report.ranks import job_json, write_job
 from ..system.output import json_text
-from . import show
+from ..targets.jobs import found_job
+from .answers import tell, terminal_style
 from .options import add_format
+from .target_options import add_engine, add_timeout
 
 
 def add_command(commands: Any) -> None:
@@ -39,9 +40,9 @@ def add_command(commands: Any) -> None:
         help="process id or name of the launcher (default: the only one); or slurm:JOBID, flux:JOBID, hosts:NODESET",
     )
     parser.add_argument("--job", dest="named", metavar="JOB", help="the same, as other commands name it")
-    targets.add_engine(parser)
+    add_engine(parser)
     add_format(parser)
-    targets.add_timeout(parser, "limit for finding them (default: 60)")
+    add_timeout(parser, "limit for finding them (default: 60)")
     parser.set_defaults(run=run)
 
 
@@ -53,16 +54,14 @@ def run(options: argparse.Namespace) -> int:
     if name is not None and name.startswith(PREFIXES):
         job = nodes.of_job(name, options.timeout, progress.of_nodes(), engine_of(name, options.engine))
     else:
-        job = targets.found_job(name, options.timeout)
+        job = found_job(name, options.timeout)
     if options.format == "json":
         sys.stdout.write(json_text(job_json(job)))
     else:
-        write_job(job, sys.stdout.write, show.terminal_style())
-    sys.stdout.flush()
+        write_job(job, sys.stdout.write, terminal_style())
     problems = unfound(job)
     if options.format == "json" or not (sys.stdout.isatty() and sys.stderr.isatty()):
-        for problem in problems:
-            print(f"mpi-queues: {problem}", file=sys.stderr)
+        tell(problems)
     return 1 if problems else 0
 
 

@@ -6,23 +6,25 @@ import argparse
 import os
 import shlex
 import sys
-from dataclasses import replace
-from typing import Any, Callable, Sequence
+from typing import Any, Sequence
 
-from .. import asking, recorded_ranks, recordings, targets
-from ..elsewhere import with_why
 from ..errors import UsageError, UserError
 from ..nodes import reading as nodes
 from ..report import progress
 from ..report.recording import write_info
 from ..report.words import at_most, counted, size
-from ..system import written
 from ..system.output import json_text
 from ..system.paths import shown
-from .options import add_actions, add_format, requested
+from ..targets import asking, record, recording
+from ..targets.lost import with_why
+from ..targets.nodes import NodesTarget
+from ..targets.target import Target, raise_all
+from .answers import tell, tell_written
+from .options import add_actions, add_format, request_of
+from .target_options import add_options, requested
 
 
-def add_commands(commands: Any, add_target: Callable[[argparse.ArgumentParser], None]) -> None:
+def add_commands(commands: Any) -> None:
     """Adds ``record`` and ``recording`` to the command line."""
     parser = commands.add_parser(
         "record",
@@ -36,7 +38,7 @@ def add_commands(commands: Any, add_target: Callable[[argparse.ArgumentParser], 
         "  mpi-queues record --job slurm:1234 -o DIR    one file a node, in DIR on the node\n"
         "  the first, where ranks are on other hosts: theirs in hang.mpirec.nodes there",
     )
-    add_target(parser)
+    add_options(parser)
     parser.add_argument(
         "-o",
         "--output",
@@ -69,8 +71,8 @@ def add_commands(commands: Any, add_target: Callable[[argparse.ArgumentParser], 
 
 
 def _record(options: argparse.Namespace) -> int:
-    wanted = targets.requested(options)
-    of_nodes = [one for one in wanted if isinstance(one, targets.NodesTarget)]
+    wanted = requested(options)
+    of_nodes = asking.on_nodes(wanted)
     alone = len(wanted) == 1 or all(one.elsewhere for one in of_nodes)
     if of_nodes and (options.full or not alone):
         raise UsageError(
@@ -90,32 +92,26 @@ def _record(options: argparse.Namespace) -> int:
         except UserError as error:
             why = [with_why(one.reason, str(error.args[0])) for one in target.elsewhere]
             if status is None:
-                asking.raise_all(why)
-            status = 1
-            for problem in why:
-                print(f"mpi-queues: {problem}", file=sys.stderr)
+                raise_all(why)
+            status = tell(map(str, why))
     return status or 0
 
 
-def _record_here(wanted: Sequence[targets.Target], options: argparse.Namespace) -> int:
-    found = recorded_ranks.record(wanted, replace(requested(options), full=options.full), options.output)
+def _record_here(wanted: Sequence[Target], options: argparse.Namespace) -> int:
+    found = record.record(wanted, request_of(options, full=options.full), options.output)
     count = found.processes
     what = "1 process" if count == 1 else f"{count} processes"
-    # Standard output may be where the recording went.
-    told_to = sys.stdout if written.is_file(options.output) else sys.stderr
-    print(f"{shown(options.output)}: {what}, {size(found.size)}", file=told_to, flush=True)
-    for problem in at_most([*found.problems, *map(str, found.failures)]):
-        print(f"mpi-queues: {problem}", file=sys.stderr)
-    return 1 if found.problems or found.failures else 0
+    tell_written(options.output, f"{what}, {size(found.size)}")
+    return tell(at_most([*found.problems, *map(str, found.failures)]))
 
 
-def _record_on_nodes(target: targets.NodesTarget, output: str, options: argparse.Namespace) -> int:
+def _record_on_nodes(target: NodesTarget, output: str, options: argparse.Namespace) -> int:
     """Each node keeps its file: what a hung job of a thousand nodes has goes through no login node."""
-    nodes.check(target.job, requested(options))
+    nodes.check(target.job, request_of(options))
     directory = os.path.abspath(output)
     files, problems, failures = nodes.record(target.job, directory, options.timeout, progress.of_nodes(), target.engine)
     if not files:
-        asking.raise_all(failures)
+        raise_all(failures)
     for file in files:
         count = counted(file.processes, "process")
         print(f"{file.node}: {shown(file.path)}: {count}, {size(file.size)}")
@@ -127,19 +123,14 @@ def _record_on_nodes(target: targets.NodesTarget, output: str, options: argparse
         shlex.join(["--recording", os.path.basename(one.path) if missing else one.path]) for one in named[:2]
     )
     print(f"\nTo read them, type:\n  mpi-queues diagnose {read}" + (" …" if len(named) > 2 else ""), flush=True)
-    for problem in at_most([*problems, *map(str, failures)]):
-        print(f"mpi-queues: {problem}", file=sys.stderr)
-    return 1 if problems or failures else 0
+    return tell(at_most([*problems, *map(str, failures)]))
 
 
 def _info(options: argparse.Namespace) -> int:
-    recording = recordings.open_recording(options.file)
-    info = recording.info()
+    opened = recording.open_recording(options.file)
+    info = opened.info()
     if options.format == "json":
         sys.stdout.write(json_text(info))
     else:
         write_info(info, sys.stdout.write)
-    sys.stdout.flush()
-    for problem in at_most(recording.problems):
-        print(f"mpi-queues: {shown(options.file)}: {problem}", file=sys.stderr)
-    return 1 if recording.problems else 0
+    return tell(f"{shown(options.file)}: {problem}" for problem in at_most(opened.problems))

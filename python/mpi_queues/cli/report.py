@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Any, List, Tuple
 
-from .. import pages
 from .._native import Diagnosis
 from ..errors import UsageError, UserError
 from ..page import comparison, writing
 from ..report.words import size
-from ..system import written
 from ..system.paths import shown
-from ..targets import add_options
-from . import diagnose, show
+from ..targets.report import diagnosis_in
+from . import diagnose
+from .answers import finish, tell_written
 from .options import add_source, add_wrappers
+from .target_options import add_options
 
 
 def add_command(commands: Any) -> None:
@@ -59,19 +58,17 @@ def run(options: argparse.Namespace) -> int:
     if len(options.files) == 2:
         if ending != ".html":
             raise UsageError("a comparison is a file of HTML", help="such as: -o changed.html")
-        before, diagnosis = (pages.diagnosis_in(path) for path in options.files)
+        before, diagnosis = (diagnosis_in(path) for path in options.files)
         names = (shown(options.files[0]), shown(options.files[1]))
         count = comparison.write(before, diagnosis, names, options.output)
     else:
         diagnosis, failures = _diagnosed(options)
         count = writing.write(diagnosis, options.output, source=not options.no_source)
-    # Standard output may be where the report went.
-    told_to = sys.stdout if written.is_file(options.output) else sys.stderr
-    print(f"{shown(options.output)}: {size(count)}", file=told_to, flush=True)
-    return show.finish(diagnosis.snapshot, failures, options, told=False)
+    tell_written(options.output, size(count))
+    return finish(diagnosis.snapshot, failures, options, told=False)
 
 
 def _diagnosed(options: argparse.Namespace) -> Tuple[Diagnosis, List[UserError]]:
     if options.files:
-        return pages.diagnosis_in(options.files[0]), []
+        return diagnosis_in(options.files[0]), []
     return diagnose.diagnosed(options)

@@ -8,7 +8,6 @@ import signal
 import sys
 from typing import Any, List
 
-from .. import targets
 from ..errors import UsageError
 from ..launchers import preloading
 from ..request import Request
@@ -17,6 +16,7 @@ from ..watching.looks import Looks
 from ..watching.service import Orders, Service
 from ..watching.supervising import NOT_EXECUTABLE, Launcher, become
 from . import watch
+from .target_options import add_engine
 
 #: Signals before which it is written what is known: batch systems send them before they end a job.
 _WRITTEN_BEFORE = (signal.SIGTERM, signal.SIGUSR1)
@@ -49,7 +49,7 @@ def add_command(commands: Any) -> None:
     parser.add_argument("--library", metavar="FILE", help="another build of the recorder than that of this package")
     parser.add_argument("--watch", action="store_true", help="look at the job until it is stuck")
     watch.add_options(parser, needed=False)
-    targets.add_engine(parser)
+    add_engine(parser)
     parser.add_argument("command", nargs=argparse.REMAINDER, metavar="COMMAND", help="the launcher and its arguments")
     parser.set_defaults(run=run)
 

@@ -3,30 +3,86 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
-from dataclasses import replace
-from typing import Callable, List, Optional, Sequence, Tuple
+from typing import Any, List, Tuple
 
-from .. import asking, targets
 from .._native import Snapshot
 from ..errors import UsageError, UserError
 from ..report import grouped, handles, text
-from ..report import problems as report
-from ..report.words import at_most
-from ..request import Request
-from ..system.output import ours
-from .options import requested
+from .answers import chosen, finish, merged, terminal_style, write_facts, write_json
+from .options import add_format, add_source, add_wrappers, request_of, row_limit
+from .target_options import add_options, requested
 
-DEFAULT_LIMIT = text.DEFAULT_LIMIT
+
+def add_commands(commands: Any) -> None:
+    """Adds ``show`` and ``comms`` to the command line."""
+    _add_show(commands)
+    _add_comms(commands)
+
+
+def _add_show(commands: Any) -> None:
+    parser = commands.add_parser(
+        "show",
+        help="pending sends and receives, unexpected messages",
+        description="Shows the message queues of MPI processes: of core files, and of live ones, which are stopped\n"
+        "while they are read, and go on.",
+        epilog="examples:\n"
+        "  mpi-queues show --job mpirun --by difference\n"
+        "  mpi-queues show --job 4242 --by communicator\n"
+        "  mpi-queues show --pid 4242\n"
+        "  mpi-queues show $(pgrep -x my_solver | sed s/^/--pid=/) --comm halo\n"
+        "  mpi-queues show --core core.4242 --exe ./my_solver\n"
+        "  mpi-queues show --pid 4242 --format json | jq '.processes[].communicators[].name'",
+    )
+    add_options(parser)
+    _add_reading(parser)
+    parser.add_argument("--internal", action="store_true", help="also operations of MPI itself, with their collective")
+    parser.add_argument("--compare", action="store_true", help="show where the built-in reader and the plug-in differ")
+    parser.add_argument(
+        "--limit",
+        type=row_limit,
+        default=text.DEFAULT_LIMIT,
+        metavar="N",
+        help="rows of a queue in text, or 'all' (default 200)",
+    )
+    parser.add_argument(
+        "--by",
+        choices=("rank", "communicator", "difference"),
+        default="rank",
+        help="text: each rank; each communicator once with all who wait in it; or only what differs (default: rank)",
+    )
+    parser.set_defaults(run=show)
+
+
+def _add_comms(commands: Any) -> None:
+    parser = commands.add_parser(
+        "comms",
+        help="communicators with their groups",
+        description="Shows the communicators of MPI processes, live ones and those of core files.",
+        epilog="examples:\n  mpi-queues comms --pid 4242\n  mpi-queues comms --pid 4242 -v --comm grid",
+    )
+    add_options(parser)
+    _add_reading(parser)
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="also topology, attributes, error handler, hints, and what uses it"
+    )
+    parser.set_defaults(run=comms)
+
+
+def _add_reading(parser: argparse.ArgumentParser) -> None:
+    add_format(parser)
+    add_source(parser)
+    add_wrappers(parser)
+    parser.add_argument("--comm", metavar="NAME", help="only communicators of this name")
+    parser.add_argument("--rank", type=int, metavar="N", help="only the process of this rank in MPI_COMM_WORLD")
 
 
 def show(options: argparse.Namespace) -> int:
     """``mpi-queues show``."""
     if options.compare:
         return _compare(options)
-    snapshot, failures = read(options, queues=True)
-    found = chosen(snapshot, options)
+    snapshot, failures = _read(options, queues=True)
+    found = chosen(snapshot, comm=options.comm, rank=options.rank)
     shown = found if options.internal else found.filtered(internal=False)
     if options.format == "json":
         write_json(shown)
@@ -51,8 +107,8 @@ def comms(options: argparse.Namespace) -> int:
     """``mpi-queues comms``."""
     if options.verbose:
         return _explain(options)
-    snapshot, failures = read(options, queues=False)
-    shown = chosen(snapshot, options)
+    snapshot, failures = _read(options, queues=False)
+    shown = chosen(snapshot, comm=options.comm, rank=options.rank)
     if options.format == "json":
         write_json(shown)
     else:
@@ -67,9 +123,9 @@ def _explain(options: argparse.Namespace) -> int:
             "a message-queue plug-in knows names and groups only, so --verbose has nothing to add",
             help="leave out --source",
         )
-    request = replace(requested(options), action="handles", wanted=(("comm", options.comm),))
-    snapshot, failures = merged(targets.requested(options), request, options)
-    shown = chosen(snapshot, argparse.Namespace(comm=None, rank=options.rank))
+    request = request_of(options, "auto", action="handles", wanted=(("comm", options.comm),))
+    snapshot, failures = merged(requested(options), request, options)
+    shown = chosen(snapshot, rank=options.rank)
     if options.format == "json":
         write_json(shown)
     else:
@@ -77,94 +133,17 @@ def _explain(options: argparse.Namespace) -> int:
     return finish(shown, failures, options)
 
 
-def read(options: argparse.Namespace, *, queues: bool) -> Tuple[Snapshot, List[UserError]]:
-    """Reads every process asked for into one snapshot, and says which could not be read.
-
-    Raises:
-        UserError: where none could be.
-    """
-    wanted = targets.requested(options)
-    request = replace(requested(options, options.source), queues=queues)
-    return merged(wanted, request, options)
-
-
-def merged(
-    wanted: Sequence[targets.Target],
-    request: Request,
-    options: argparse.Namespace,
-    nothing: Optional[Callable[[Snapshot], object]] = None,
-) -> Tuple[Snapshot, List[UserError]]:
-    """What all targets say to the request, in one snapshot, and which could not be read.
-
-    ``nothing`` writes the JSON of a snapshot of nothing but problems, where that is more than the snapshot's own.
-
-    Raises:
-        UserError: where none could be.
-    """
-    snapshots, failures = asking.snapshots(wanted, request)
-    problems = [str(failure).replace("\n", "; ") for failure in failures]
-    if not snapshots:
-        if options.format == "json":
-            # For programs the reasons stand where they always do; people read them on standard error.
-            (nothing or write_json)(Snapshot.merged([], problems))
-        asking.raise_all(failures)
-    return Snapshot.merged(snapshots, problems, worlds=asking.worlds(wanted)), failures
-
-
-def chosen(snapshot: Snapshot, options: argparse.Namespace) -> Snapshot:
-    """What ``--comm`` and ``--rank`` leave of it.
-
-    Raises:
-        UsageError: where there is no such thing.
-    """
-    try:
-        return text.chosen(snapshot, comm=options.comm, rank=options.rank)
-    except UserError as error:
-        # The processes were read; it is the name that is wrong.
-        raise UsageError(str(error.args[0]), help="to see all, leave out --comm and --rank") from None
+def _read(options: argparse.Namespace, *, queues: bool) -> Tuple[Snapshot, List[UserError]]:
+    wanted = requested(options)
+    return merged(wanted, request_of(options, queues=queues), options)
 
 
 def _compare(options: argparse.Namespace) -> int:
     if options.format == "json":
         raise UsageError("--compare writes text only", help="leave out --format json")
-    wanted = targets.requested(options)
     source = "plugin" if options.source in ("auto", "builtin", "recorder") else options.source
-    request = replace(requested(options, source), action="compare")
-    answers, failures = asking.facts(wanted, request, request.compare)
-    if not answers:
-        asking.raise_all(failures)
-    for label, differences in answers:
-        text.write_differences(label, differences, sys.stdout.write)
-    for failure in failures:
-        print(f"mpi-queues: {failure}", file=sys.stderr)
-    return 1 if failures else 0
-
-
-def write_json(snapshot: Snapshot) -> None:
-    """The JSON on standard output."""
-    snapshot.write_json(sys.stdout.write, indent=2)
-    sys.stdout.write("\n")
-
-
-def finish(
-    snapshot: Snapshot, failures: List[UserError], options: argparse.Namespace, *, told: Optional[bool] = None
-) -> int:
-    """Tells on standard error what could not be read, unless the report has just said so on the same terminal (``told``
-    says whether it did, where that is not what reports do)."""
-    problems = [*map(str, failures), *report.of_snapshot(snapshot)]
-    if told is None:
-        told = options.format == "text" and sys.stdout.isatty() and sys.stderr.isatty()
-    if not told:
-        sys.stdout.flush()
-        for problem in at_most(problems):
-            print(f"mpi-queues: {problem}", file=sys.stderr)
-    return 1 if problems else 0
-
-
-def terminal_style() -> Callable[[str, str], str]:
-    """Emphasis on a terminal that wants it (https://no-color.org), none elsewhere."""
-    codes = {"process": "1", "communicator": "36", "problem": "33", "headline": "1", "deadlock": "1;31"}
-    wanted: Optional[str] = os.environ.get("NO_COLOR")
-    if wanted or not sys.stdout.isatty() or os.environ.get("TERM", "dumb") == "dumb":
-        return lambda kind, shown: shown
-    return lambda kind, shown: ours(f"\x1b[{codes[kind]}m") + shown + ours("\x1b[0m") if kind in codes else shown
+    return write_facts(
+        requested(options),
+        request_of(options, source, action="compare"),
+        lambda label, told: text.write_differences(label, told, sys.stdout.write),
+    )

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import argparse
 import sys
-from dataclasses import replace
-from typing import Any, List
+from typing import Any, List, Optional
 
-from .. import targets
-from .._native import Snapshot
+from .._native import Snapshot, StackTree
 from ..errors import UserError
 from ..report import stacks as report
 from ..report import worlds
-from . import show
-from .diagnose import terminal_width
-from .options import add_format, add_wrappers, requested
+from .answers import chosen, finish, merged, terminal_style, terminal_width, write_json
+from .options import add_format, add_wrappers, request_of
+from .target_options import add_options, requested
 
 
 def add_command(commands: Any) -> None:
@@ -31,7 +29,7 @@ def add_command(commands: Any) -> None:
         "  mpi-queues stacks --recording hang.mpirec --rank 3 --internal\n"
         "  mpi-queues stacks --core core.1 --core core.2 --format json | jq '.stacks.nodes[] | .function, .ranks'",
     )
-    targets.add_options(parser)
+    add_options(parser)
     add_format(parser)
     add_wrappers(parser)
     parser.add_argument(
@@ -46,26 +44,24 @@ def add_command(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """``mpi-queues stacks``."""
-    wanted = targets.requested(options)
-    request = replace(requested(options), action="stacks", queues=False, stacks=True)
-    snapshot, failures = show.merged(wanted, request, options, lambda unread: _write_json(unread, options))
-    snapshot = show.chosen(snapshot, argparse.Namespace(comm=None, rank=options.rank))
-    tree = snapshot.stacks(threads=options.threads, internal=options.internal, rank=options.rank)
+
+    def tree_of(snapshot: Snapshot, rank: Optional[int] = None) -> StackTree:
+        return snapshot.stacks(threads=options.threads, internal=options.internal, rank=rank)
+
+    wanted = requested(options)
+    request = request_of(options, action="stacks", queues=False, stacks=True)
+    snapshot, failures = merged(wanted, request, options, tree_of)
+    snapshot = chosen(snapshot, rank=options.rank)
+    tree = tree_of(snapshot, options.rank)
     if options.format == "json":
-        tree.write_json(sys.stdout.write, indent=2)
-        sys.stdout.write("\n")
+        write_json(tree)
     else:
         report.write_stacks(
             tree,
             sys.stdout.write,
-            report.Options(width=terminal_width(), all_of_it="all of it: --format json", style=show.terminal_style()),
+            report.Options(width=terminal_width(), all_of_it="all of it: --format json", style=terminal_style()),
         )
-    return show.finish(snapshot, [*failures, *_without_stacks(snapshot)], options, told=False)
-
-
-def _write_json(snapshot: Snapshot, options: argparse.Namespace) -> None:
-    snapshot.stacks(threads=options.threads, internal=options.internal).write_json(sys.stdout.write, indent=2)
-    sys.stdout.write("\n")
+    return finish(snapshot, [*failures, *_without_stacks(snapshot)], options, told=False)
 
 
 def _without_stacks(snapshot: Snapshot) -> List[UserError]:

@@ -7,14 +7,15 @@ import shlex
 import signal
 from typing import Any, Callable, List, Optional, Sequence, Tuple
 
-from .. import targets
 from ..errors import UsageError
-from ..nodes.engines import PREFIXES, engine_of
+from ..nodes.engines import PREFIXES
 from ..request import Request
-from ..targets import NodesTarget, Target
+from ..targets import jobs
+from ..targets.target import Target
 from ..watching import ending
 from ..watching.looks import Looks
 from ..watching.service import Orders, Service
+from .target_options import add_engine, add_timeout
 
 #: The exit status where the job was stuck: EX_TEMPFAIL of sysexits.h, which no MPI gives to a job.
 STUCK = 75
@@ -46,7 +47,7 @@ def add_command(commands: Any) -> None:
         help="process id or name of its launcher (see: mpi-queues ranks), slurm:JOBID, flux:JOBID or hosts:NODESET",
     )
     add_options(parser, needed=True)
-    targets.add_engine(parser)
+    add_engine(parser)
     parser.set_defaults(run=run)
 
 
@@ -77,7 +78,7 @@ def add_options(parser: Any, *, needed: bool) -> None:
         action="store_true",
         help="ranks outside MPI that only sleep, or wait for a file or a script, do not move (default: they do)",
     )
-    targets.add_timeout(parser, "limit for the time that ranks are stopped at a look (default: 60)")
+    add_timeout(parser, "limit for the time that ranks are stopped at a look (default: 60)")
 
 
 def orders(options: argparse.Namespace) -> Orders:
@@ -105,12 +106,11 @@ def finder(job: str, timeout: float, engine: str) -> Tuple[Callable[[], Sequence
         UserError: where there is no such job.
     """
     if job.startswith(PREFIXES):
-        chosen = engine_of(job, engine)
+        target = jobs.on_nodes(job, engine)
         # Says so where there is no such job.
-        chosen.nodes()
-        target = NodesTarget(job, chosen)
+        target.engine.nodes()
         return lambda: [target], None, job
-    found = targets.found_job(job, timeout)
+    found = jobs.found_job(job, timeout)
     return of_launcher(found.pid, timeout, engine), found.pid, f"{found.launcher} (pid {found.pid})"
 
 
@@ -118,8 +118,8 @@ def of_launcher(pid: int, timeout: float, engine: str) -> Callable[[], Sequence[
     """What finds the ranks of a launcher of this machine."""
 
     def ranks() -> List[Target]:
-        found = targets.found_job(str(pid), timeout)
-        return targets.reaching_out(found, targets.of_job(found), engine)
+        found = jobs.found_job(str(pid), timeout)
+        return jobs.reaching_out(found, jobs.of_job(found), engine)
 
     return ranks
 

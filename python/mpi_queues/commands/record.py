@@ -6,8 +6,8 @@ from typing import List
 
 from .._native import NativeError
 from ..errors import UsageError, UserError, as_user_error
-from ..recordings import new_recording
 from ..report.words import size
+from ..targets.writer import new_recording
 from . import options as opt
 from .base import ALL, SELECTED, Command, chosen_processes, reason_of
 from .context import Context

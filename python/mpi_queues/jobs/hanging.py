@@ -11,7 +11,7 @@ from ..errors import UserError
 from ..request import Request
 from ..system import processes
 from ..system.output import in_lines
-from ..targets import PidTarget
+from ..targets.process import PidTarget
 from ..watching.bell import Bell
 from ..watching.files import Directory, duration
 from ..watching.looks import Looks, Nothing

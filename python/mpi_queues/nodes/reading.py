@@ -84,9 +84,13 @@ def _action(request: Request) -> Action:
     return STACKS if request.action == "stacks" else READ
 
 
-def looked_at(job: str) -> List[Tuple[str, List[int]]]:
-    """The live processes that were read last, by host."""
-    return [on_host for look in _OPEN[job].last for on_host in look.snapshot.by_host()] if job in _OPEN else []
+def _last(jobs: Iterable[str]) -> List[Look]:
+    return [look for job in jobs if job in _OPEN for look in _OPEN[job].last]
+
+
+def looked_at(jobs: Iterable[str]) -> List[Tuple[str, List[int]]]:
+    """The live processes of jobs that were read last, by host."""
+    return [on_host for look in _last(jobs) for on_host in look.snapshot.by_host()]
 
 
 class Between(NamedTuple):
@@ -100,10 +104,10 @@ class Between(NamedTuple):
     hungry: List[Place]
 
 
-def between(job: str) -> Between:
-    """What was seen of a job before it was read last."""
+def between(jobs: Iterable[str]) -> Between:
+    """What was seen of jobs before they were read last."""
     found = Between([], [], [])
-    for look in _OPEN[job].last if job in _OPEN else []:
+    for look in _last(jobs):
         told = [(places, look.pids(name)) for name, places in zip(Between._fields, found)]
         for place in _places(look) if any(pids for _, pids in told) else []:
             for places, pids in told:
@@ -283,7 +287,7 @@ def not_asked(job: str) -> UserError:
 
 def check(job: str, request: Request) -> None:
     """Raises UserError where something is asked for that agents cannot do."""
-    if request.action not in ("read", "stacks", "handles"):
+    if not request.gives_snapshots:
         raise not_asked(job)
     if request.wanted and request.action != "handles":
         raise UserError(

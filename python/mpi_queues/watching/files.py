@@ -8,7 +8,6 @@ import time
 from dataclasses import dataclass, field
 from typing import List, Optional
 
-from .. import recorded_ranks
 from .._native import Diagnosis, unanswered
 from ..errors import UserError
 from ..nodes import reading as nodes
@@ -18,7 +17,9 @@ from ..report.words import WIDTH, counted, wrapped
 from ..system.output import in_lines
 from ..system.paths import shown
 from ..system.written import new_file
-from ..targets import NodesTarget
+from ..targets import asking
+from ..targets.nodes import NodesTarget
+from ..targets.record import record
 from .looks import Looks, Nothing
 
 _TEXT, _JSON, _PAGE, _RECORDING = "diagnosis.txt", "diagnosis.json", "diagnosis.html", "job.mpirec"
@@ -104,11 +105,11 @@ class Directory:
         except (Nothing, UserError) as error:
             written.problems.append(f"nothing was recorded: {error.args[0]}")
             return
-        elsewhere = [target for target in wanted if isinstance(target, NodesTarget)]
-        here = [target for target in wanted if not isinstance(target, NodesTarget)]
+        elsewhere = asking.on_nodes(wanted)
+        here = [target for target in wanted if target not in elsewhere]
         if here:
             try:
-                found = recorded_ranks.record(here, looks.request, os.path.join(self.path, name), quiet=True)
+                found = record(here, looks.request, os.path.join(self.path, name), quiet=True)
             except UserError as error:
                 written.problems.append(_sentence(error))
             else:

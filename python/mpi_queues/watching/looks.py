@@ -7,13 +7,13 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import Callable, Dict, FrozenSet, List, Mapping, Optional, Sequence, Tuple, Union
 
-from .. import asking
 from .._native import Recorded, Snapshot
 from ..errors import UserError
 from ..nodes import reading as nodes
 from ..request import Request
 from ..system.watching import watch
-from ..targets import NodesTarget, PidTarget, Target
+from ..targets import asking
+from ..targets.target import Target
 from . import clocks
 from .clocks import Clock
 
@@ -86,12 +86,12 @@ class Looks:
     @property
     def pids(self) -> List[int]:
         """The processes of this machine that were found last."""
-        return [target.pid for target in self.targets if isinstance(target, PidTarget)]
+        return [target.pid for target in asking.live(self.targets)]
 
     @property
     def on_nodes(self) -> bool:
         """Whether some are read by agents of other nodes."""
-        return any(isinstance(target, NodesTarget) for target in self.targets)
+        return bool(asking.on_nodes(self.targets))
 
     def find(self) -> List[Target]:
         """The ranks as they are now.
@@ -125,11 +125,9 @@ class Looks:
             request = replace(request, stacks=True)
             moving, unseen = self._watched(wanted, request, seconds)
         look = self._look(wanted, request, begun, whole=True)
-        for target in wanted:
-            if isinstance(target, NodesTarget):
-                between = nodes.between(target.job)
-                moving += between.moving
-                unseen += between.unseen
+        elsewhere = nodes.between(target.job for target in asking.on_nodes(wanted))
+        moving += elsewhere.moving
+        unseen += elsewhere.unseen
         # Agents are not kept for minutes.
         nodes.close_all()
         outside = [one.pid for one in look.snapshot.processes if one.pid in look.clocks and not one.calls]
@@ -143,7 +141,7 @@ class Looks:
             Nothing: where there is none any more.
             UserError: where none can be read.
         """
-        wanted = [one for one in self.targets if isinstance(one, PidTarget) and one.pid in pids]
+        wanted = [one for one in asking.live(self.targets) if one.pid in pids]
         return self._look(wanted, self.request, time.monotonic(), whole=False)
 
     def steps(self) -> Dict[int, Steps]:
@@ -153,20 +151,19 @@ class Looks:
 
     def _watched(self, wanted: Sequence[Target], request: Request, seconds: float) -> Tuple[List[Who], List[Who]]:
         """Watches the messages of ranks; agents do so between the two looks that they take."""
-        for target in wanted:
-            if isinstance(target, NodesTarget):
-                # An agent has looked before it watches.
-                with contextlib.suppress(UserError):
-                    asking.snapshots([target], request, quiet=True)
-                    nodes.begin(target.job, request, seconds)
+        for target in asking.on_nodes(wanted):
+            # An agent has looked before it watches.
+            with contextlib.suppress(UserError):
+                asking.snapshots([target], request, quiet=True)
+                nodes.begin(target.job, request, seconds)
         seen = watch(self.pids, time.monotonic() + seconds)
         return [*sorted(seen.moving)], [*sorted(seen.unseen)]
 
     def _look(self, wanted: Sequence[Target], request: Request, begun: float, *, whole: bool) -> Look:
-        pids = [target.pid for target in wanted if isinstance(target, PidTarget)]
+        pids = [target.pid for target in asking.live(wanted)]
         before = clocks.of(pids)
         steps = self._recorded.steps(self.pids, anew=whole)
-        snapshots, failures = asking.snapshots(wanted, request, quiet=True)
+        found = asking.snapshots(wanted, request, quiet=True)
         ended = time.monotonic()
         # To go on takes a moment of a processor, which is not theirs.
         time.sleep(_SETTLING)
@@ -175,11 +172,9 @@ class Looks:
         told = {pid: clock.without(own[pid]) for pid, clock in before.items()}
         self._own.update({pid: clock.without(told[pid]) for pid, clock in after.items() if pid in told})
         used = {pid: clock.seconds for pid, clock in after.items()}
-        if not snapshots:
-            said = "; ".join(str(failure.args[0]) for failure in failures[:_MOST_TOLD])
-            if all(failure.kind in _NOTHING for failure in failures):
+        if not found.told:
+            said = "; ".join(str(failure.args[0]) for failure in found.failures[:_MOST_TOLD])
+            if all(failure.kind in _NOTHING for failure in found.failures):
                 raise Nothing(said)
-            raise UserError(said, kind=failures[0].kind)
-        problems = [str(failure).replace("\n", "; ") for failure in failures]
-        merged = Snapshot.merged(snapshots, problems, worlds=asking.worlds(wanted))
-        return Look(merged, tuple(failures), begun, ended, told, used, steps, whole=whole)
+            raise UserError(said, kind=found.failures[0].kind)
+        return Look(found.merged(), tuple(found.failures), begun, ended, told, used, steps, whole=whole)

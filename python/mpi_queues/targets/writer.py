@@ -1,4 +1,4 @@
-"""Recordings: files that hold what readers need of one or many processes, and their replay."""
+"""A recording that is being written."""
 
 from __future__ import annotations
 
@@ -9,14 +9,12 @@ import socket
 import stat
 import time
 from contextlib import contextmanager
-from typing import IO, Any, Callable, Iterable, Iterator, List, Optional, Protocol, Union
+from typing import IO, Any, Callable, Iterable, Iterator, Optional, Protocol, Union
 
-from ._native import NativeError, Recording, Session, Snapshot, __version__, recording_end, recording_start
-from .errors import UserError, as_user_error
-from .page import inside
-from .request import Request
-from .system.paths import shown
-from .system.written import new_file
+from .._native import NativeError, Recording, __version__, recording_end, recording_start
+from ..errors import UserError
+from ..system.paths import shown
+from ..system.written import new_file
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -119,86 +117,3 @@ def _check_replaceable(place: pathlib.Path) -> None:
         raise UserError(
             f"{shown(str(place))} exists and is not a recording; it is left as it is: {error}", kind="exists"
         ) from None
-
-
-def open_recording(path: Path) -> Recording:
-    """Opens a recording.
-
-    Raises:
-        UserError: where it is none.
-    """
-    try:
-        return Recording(path)
-    except NativeError as error:
-        if inside.is_page(path):
-            raise UserError(
-                f"{shown(os.fspath(path))}: a report has what was read of the processes, and not their memory",
-                help="name a recording, or what the report was made from",
-                kind="recording",
-            ) from None
-        raise as_user_error(error) from None
-
-
-def sessions(recording: Recording, name: Path, problems: List[str]) -> Iterator[Session]:
-    """A session for every process that is whole, one after the other; what is wrong with the others and with the file
-    is added to ``problems``. Who keeps none of them needs no more memory for many processes than for one."""
-    problems += [f"{shown(os.fspath(name))}: {problem}" for problem in recording.problems]
-    for index in range(len(recording)):
-        try:
-            yield recording.session(index)
-        except NativeError as error:
-            problems.append(str(error))
-            if error.kind == "too_large":
-                # The others are not less.
-                return
-
-
-def load(path: Path, request: Request) -> Snapshot:
-    """Replays a recording: reads every process in it as if it were there, stopped.
-
-    What cannot be read is among the snapshot's ``problems``.
-
-    Raises:
-        UserError: where the file is no recording, or none of its processes can be read.
-    """
-    if inside.is_page(path):
-        # A report: what it shows was read before.
-        return inside.read(path)
-    problems: List[str] = []
-    snapshots: List[Snapshot] = []
-    outlines: List[Snapshot] = []
-    failures: List[UserError] = []
-    for session in sessions(open_recording(path), path, problems):
-        try:
-            snapshots.append(read(session, request, outlines))
-        except NativeError as error:
-            failures.append(as_user_error(error))
-            problems.append(str(error))
-    if not snapshots:
-        help_text = (
-            failures[0].help
-            if failures
-            else f"to see what is left, type: mpi-queues recording info {shown(os.fspath(path))}"
-        )
-        what = "\n".join(problems) or f"{shown(os.fspath(path))}: it has no process"
-        raise UserError(what, help=help_text, kind="recording")
-    return Snapshot.merged([*snapshots, *outlines], problems)
-
-
-def read(session: Session, request: Request, outlines: List[Snapshot]) -> Snapshot:
-    """A recorded process. What is known of one before MPI_Init or after MPI_Finalize is told, where the request is for
-    that, and else added to ``outlines``.
-
-    Raises:
-        NativeError: where it could not be read.
-    """
-    try:
-        return request.read(session)
-    except NativeError:
-        outline = request.outline(session)
-        if outline is None:
-            raise
-        if not request.tells_of_all:
-            outlines.append(outline)
-            raise
-        return outline

@@ -1,1 +1,0 @@
-"""Processes and core files that are read without a debugger."""
