@@ -16,6 +16,11 @@ class UserError(Exception):
         self.help = help
         self.kind = kind
 
+    @property
+    def in_a_line(self) -> str:
+        """All of it, for a list of problems."""
+        return str(self).replace("\n", "; ")
+
     def __str__(self) -> str:
         message = str(self.args[0])
         return f"{message}\n{self.help}" if self.help else message

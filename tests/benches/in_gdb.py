@@ -19,6 +19,7 @@ import gdb
 
 BENCH = json.loads(os.environ["BENCH"])
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from mpi_queues._native import Session  # noqa: E402
 from mpi_queues.gdb.adapter import GdbProcess  # noqa: E402
 from mpi_queues.gdb.sessions import GdbInferior  # noqa: E402
 from mpi_queues.request import Request  # noqa: E402
@@ -126,9 +127,10 @@ def measure_reader() -> None:
 def measure_pool_scan() -> None:
     """What is detected anew at a later stop: where MPICH's pools of objects are."""
     inferior = new_inferior()
-    assert inferior.info()["mpi"], inferior.info()
-    results["pool_scan"] = median(inferior.info, inferior.invalidate)
-    results["scanned"] = variables(str(inferior.info()["mpi"]["library"]))
+    info = inferior.asked(Session.info)
+    assert info["mpi"], info
+    results["pool_scan"] = median(lambda: inferior.asked(Session.info), inferior.invalidate)
+    results["scanned"] = variables(str(info["mpi"]["library"]))
 
 
 def variables(library: str) -> int:

@@ -27,7 +27,7 @@ class Plain:
         self.jobs = SimpleNamespace(held=lambda: [Held(10, "inferior 1", None, True, "stopped")])
         self.process = SimpleNamespace(
             pid=10,
-            plugin_info=lambda _: told,
+            asked=lambda _: told,
             set_identity=print,
             set_plugin_path=print,
             set_layouts=print,

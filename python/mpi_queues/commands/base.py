@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from dataclasses import replace
-from typing import Callable, ClassVar, Dict, List, Optional, Sequence, Tuple
+from typing import Any, ClassVar, Dict, List, Optional, Sequence, Tuple
 
-from .._native import NativeError, Snapshot
+from .._native import NativeError, Session, Snapshot
 from ..debuggers.sessions import ProcessSession
 from ..errors import UsageError, UserError, as_user_error
 from ..report.words import fitted, in_columns, wrapped
@@ -101,7 +100,7 @@ class Command(ABC):
         if option.name == RANKS.name:
             return rank_words(context)
         if option.name == RANK.name:
-            ranks = (process.identity().get("rank") for process in context.processes())
+            ranks = (process.asked(Session.identity).get("rank") for process in context.processes())
             return [str(rank) for rank in ranks if rank is not None]
         return [*option.choices, option.also] if option.also else option.choices
 
@@ -196,33 +195,12 @@ def _of_ranks(context: Context, processes: List[ProcessSession], arguments: opt.
     return found
 
 
-def read_processes(
-    context: Context, arguments: opt.Arguments, *, queues: bool, outlines: bool = False, stacks: bool = False
-) -> Snapshot:
-    """Reads the chosen processes into one snapshot; with ``outlines`` also those that are before MPI_Init or after
-    MPI_Finalize, as far as they are known; with ``stacks`` also all frames.
-
-    Raises:
-        UserError: where none of them could be read.
-    """
-    request = replace(requested(context, arguments), queues=queues, stacks=stacks)
-    return from_processes(
-        context, arguments, lambda process: process.read(request), outlines=request if outlines else None
-    )
-
-
-def from_processes(
-    context: Context,
-    arguments: opt.Arguments,
-    read: Callable[[ProcessSession], Snapshot],
-    *,
-    outlines: Optional[Request] = None,
-) -> Snapshot:
-    """What ``read`` gives of the chosen processes, in one snapshot; with ``outlines`` also what is known of those
+def from_processes(context: Context, arguments: opt.Arguments, request: Request) -> Snapshot:
+    """What the chosen processes answer, in one snapshot; where the request ``tells_of_all`` also what is known of those
     that are before MPI_Init or after MPI_Finalize.
 
     Raises:
-        UserError: where it gives nothing of any.
+        UserError: where none of them answers.
     """
     snapshots: List[Snapshot] = []
     failures: List[Tuple[ProcessSession, UserError]] = []
@@ -230,21 +208,21 @@ def from_processes(
     worlds = universe.place(context, processes)
     for process in processes:
         try:
-            snapshots.append(read(process))
+            snapshots.append(process.ask(request))
         except (NativeError, UserError) as error:
             failures.append((process, as_user_error(error)))
     # Of one process alone the reason says more than where it stands.
-    if outlines is not None and len(processes) > 1:
+    if request.tells_of_all and len(processes) > 1:
         for failed in list(failures):
             process, failure = failed
-            outline = process.outline(outlines) if failure.kind in ("not_initialized", "finalized") else None
+            outline = process.asked(request.outline) if failure.kind in ("not_initialized", "finalized") else None
             if outline is not None:
                 snapshots.append(outline)
                 failures.remove(failed)
     if not snapshots:
         raise reason_of(failures)
     told = [
-        f"{process.label}: {str(failure).replace(chr(10), '; ')}"
+        f"{process.label}: {failure.in_a_line}"
         for process, failure in failures
         if failure.kind != "not_mpi" or arguments.has(ALL.name)
     ]
@@ -266,8 +244,8 @@ def reason_of(failures: Sequence[Tuple[ProcessSession, UserError]]) -> UserError
     return UserError(f"{worst.label}: {failure.args[0]}", help=failure.help, kind=failure.kind)
 
 
-def requested(context: Context, arguments: opt.Arguments) -> Request:
-    """Who is to read: the source asked for, the plug-in asked for by name, the time limit.
+def requested(context: Context, arguments: opt.Arguments, **asked: Any) -> Request:
+    """Who is to read: the source asked for, the plug-in asked for by name, the time limit; and what is ``asked``.
 
     Raises:
         UserError: where that plug-in is not there.
@@ -276,4 +254,4 @@ def requested(context: Context, arguments: opt.Arguments) -> Request:
         arguments.get(SOURCE.name) or str(context.setting("source")), context.loaded_plugin
     )
     wrappers = wrappers_in(str(context.setting("wrappers") or ""))
-    return Request(source=source, plugin=plugin, timeout=float(context.setting("timeout")), wrappers=wrappers)
+    return Request(source=source, plugin=plugin, timeout=float(context.setting("timeout")), wrappers=wrappers, **asked)

@@ -18,7 +18,6 @@ from .base import (
     VERBOSE,
     Command,
     from_processes,
-    read_processes,
     requested,
     write_json,
 )
@@ -43,7 +42,7 @@ class CommsCommand(Command):
         if arguments.has(VERBOSE.name):
             self._explain(context, arguments, rank)
             return
-        snapshot = read_processes(context, arguments, queues=False)
+        snapshot = from_processes(context, arguments, requested(context, arguments, queues=False))
         shown = text.chosen(snapshot, comm=arguments.get(COMM.name), rank=rank)
         if arguments.get(FORMAT.name) == "json":
             write_json(context, shown)
@@ -57,9 +56,7 @@ class CommsCommand(Command):
                 help="type: mpi comms -verbose -source builtin",
             )
         request = Request("handles", wanted=(("comm", arguments.get(COMM.name)),))
-        snapshot = text.chosen(
-            from_processes(context, arguments, lambda process: process.handles(request)), comm=None, rank=rank
-        )
+        snapshot = text.chosen(from_processes(context, arguments, request), comm=None, rank=rank)
         if arguments.get(FORMAT.name) == "json":
             write_json(context, snapshot)
             return

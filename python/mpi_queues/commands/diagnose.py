@@ -10,7 +10,7 @@ from .._native import Diagnosis, Snapshot
 from ..report import diagnosis as report
 from ..system import processes
 from . import options as opt
-from .base import ALL, FORMAT, SELECTED, SOURCE, Command, read_processes
+from .base import ALL, FORMAT, SELECTED, SOURCE, Command, from_processes, requested
 from .context import Context
 from .job_ranks import RANKS
 from .look import Look
@@ -75,7 +75,8 @@ class Diagnosed:
 
 def diagnosed(context: Context, arguments: opt.Arguments) -> Diagnosed:
     """Reads the processes and compares them with the last look, where they ran on since."""
-    snapshot = read_processes(context, arguments, queues=True, outlines=True, stacks=True)
+    request = requested(context, arguments, stacks=True, tells_of_all=True)
+    snapshot = from_processes(context, arguments, request)
     active = _active(snapshot)
     look = Look(snapshot, time.monotonic(), active)
     last, context.last_look = context.last_look, look

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Sequence
 
 from ..errors import UsageError
@@ -42,8 +41,8 @@ class HandlesCommand(Command):
         if not arguments.words:
             raise UsageError(f"{self.full_name}: which kind? {', '.join(KINDS)}, all", help="type: mpi handles all")
         asked = wanted(kind_of(arguments.words[0]), arguments.words[1:])
-        request = replace(requested(context, arguments), action="handles", wanted=asked)
-        found = from_processes(context, arguments, lambda process: process.handles(request))
+        request = requested(context, arguments, action="handles", wanted=asked)
+        found = from_processes(context, arguments, request)
         snapshot = text.chosen(found, comm=None, rank=rank)
         if arguments.get(FORMAT.name) == "json":
             write_json(context, snapshot)

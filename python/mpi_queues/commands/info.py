@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .._native import NativeError
+from .._native import NativeError, Session
 from ..errors import UserError, as_user_error
 from ..report import facts
 from ..system.output import json_text
@@ -23,7 +23,7 @@ class InfoCommand(Command):
         found = []
         for process in chosen_processes(context, arguments):
             try:
-                found.append((process.label, process.info()))
+                found.append((process.label, process.asked(Session.info)))
             except (NativeError, UserError) as error:
                 found.append((process.label, {"error": str(as_user_error(error))}))
         if arguments.get(FORMAT.name) == "json":

@@ -151,7 +151,7 @@ def _attach_each(context: Context, entries: Sequence[RankEntry]) -> List[Tuple[R
         try:
             context.jobs.attach(entry.pid, entry.executable, entry.name)
         except FAILURES as error:
-            failed.append((entry, str(as_user_error(error)).replace("\n", "; ")))
+            failed.append((entry, as_user_error(error).in_a_line))
         if context.jobs.interrupted():
             raise KeyboardInterrupt
     return failed
@@ -165,7 +165,7 @@ def let_go(context: Context, pids: Iterable[int]) -> List[str]:
             try:
                 context.jobs.detach(pid)
             except FAILURES as error:
-                failed.append(str(as_user_error(error)).replace("\n", "; "))
+                failed.append(as_user_error(error).in_a_line)
     return failed
 
 

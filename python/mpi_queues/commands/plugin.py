@@ -51,15 +51,15 @@ class PluginCommand(Command):
         processes = chosen_processes(context, arguments)
         universe.place(context, processes)
         for process in processes:
-            info = process.plugin_info(request)
-            info["for_handles"] = process.handle_plugin_info(request)
+            info = process.asked(request.plugin_info)
+            info["for_handles"] = process.asked(request.handle_plugin_info)
             facts.write_facts(process.label, info, context.write)
 
     def _load(self, context: Context, arguments: opt.Arguments) -> None:
         path = existing_plugin(arguments.words[1])
         info = None
         for process in chosen_processes(context, arguments):
-            info = process.trust_plugin(path)
+            info = process.asked(lambda session: session.trust_plugin(path))
         context.loaded_plugin = path
         if info is not None:
             facts.write_facts(f"loaded {path}", info, context.write)

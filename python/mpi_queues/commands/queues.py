@@ -18,7 +18,7 @@ from .base import (
     SOURCE,
     Command,
     chosen_processes,
-    read_processes,
+    from_processes,
     requested,
     write_json,
 )
@@ -51,7 +51,7 @@ class QueuesCommand(Command):
             self._compare(context, arguments)
             return
         rank = opt.integer(arguments, RANK.name, self.full_name)
-        snapshot = read_processes(context, arguments, queues=True)
+        snapshot = from_processes(context, arguments, requested(context, arguments))
         internal = arguments.has(INTERNAL.name) or bool(context.setting("internal"))
         chosen = text.chosen(snapshot, comm=arguments.get(COMM.name), rank=rank)
         shown = chosen if internal else chosen.filtered(internal=False)
@@ -78,13 +78,13 @@ class QueuesCommand(Command):
             raise UserError(
                 "mpi queues: -compare writes text only", help="type: mpi queues -compare, or compare two -format json"
             )
-        request = requested(context, arguments)
+        request = requested(context, arguments, action="compare")
         failed = None
         processes = chosen_processes(context, arguments)
         universe.place(context, processes)
         for process in processes:
             try:
-                differences = process.compare(request)
+                differences = process.ask(request)
             except (NativeError, UserError) as error:
                 failed = as_user_error(error)
                 if failed.kind != "not_mpi":

@@ -81,10 +81,11 @@ def _asked(context: Context, pids: Iterable[Optional[int]]) -> List[Tuple[Proces
     found: List[Tuple[ProcessSession, Dict[str, Any]]] = []
     for process in processes:
         try:
-            told = process.plugin_info(Request(plugin=plugin, timeout=float(context.setting("timeout"))))
+            request = Request(plugin=plugin, timeout=float(context.setting("timeout")))
+            told = process.asked(request.plugin_info)
             told["problem"] = told.get("spawned_not_known") or told.get("reason")
         except FAILURES as error:
-            told = {"problem": str(as_user_error(error)).replace("\n", "; ")}
+            told = {"problem": as_user_error(error).in_a_line}
         found.append((process, told))
     return found
 

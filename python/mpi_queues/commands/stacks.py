@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from ..report import stacks as report
 from ..report import text
 from . import options as opt
@@ -33,8 +31,8 @@ class StacksCommand(Command):
 
     def run(self, context: Context, arguments: opt.Arguments) -> None:
         rank = opt.integer(arguments, RANK.name, self.full_name)
-        request = replace(requested(context, arguments), source="auto", plugin=None, queues=False, stacks=True)
-        snapshot = from_processes(context, arguments, lambda process: process.standing(request))
+        request = requested(context, arguments, action="stacks")
+        snapshot = from_processes(context, arguments, request)
         snapshot = text.chosen(snapshot, comm=None, rank=rank)
         tree = snapshot.stacks(threads=arguments.has(THREADS.name), internal=arguments.has(INTERNAL.name), rank=rank)
         if arguments.get(FORMAT.name) == "json":

@@ -114,13 +114,25 @@ class ProcessSession(ABC):
                 self._open.set_plugin_path(paths)
             self._snapshots.clear()
 
+    def asked(self, act: Callable[[_native.Session], _T]) -> _T:
+        """What ``act`` gives of its session, such as ``request.outline``.
+
+        Raises:
+            UserError: where it is running.
+        """
+        return self.reached(lambda: act(self._session))
+
+    def ask(self, request: Request) -> Any:
+        """What the request asks for, as :meth:`Request.ask`."""
+        return self.read(request) if request.action == "read" else self.asked(request.ask)
+
     def read(self, request: Request) -> _native.Snapshot:
         """What :meth:`Session.read` gives; asked again at the same stop, the answer is remembered."""
         # How long it may take says nothing of what is read.
         key = request.within(0.0)
         known = self._snapshots.get(key)
         if known is None:
-            known = self.reached(lambda: request.read(self._session))
+            known = self.asked(request.read)
             # One of each: a large snapshot is not kept for every source that was tried.
             kind = (key.queues, key.stacks)
             self._snapshots = {
@@ -128,18 +140,6 @@ class ProcessSession(ABC):
             }
             self._snapshots[key] = known
         return known
-
-    def standing(self, request: Request) -> _native.Snapshot:
-        """As :meth:`Session.standing`."""
-        return self.reached(lambda: request.standing(self._session))
-
-    def outline(self, request: Request) -> Optional[_native.Snapshot]:
-        """As :meth:`Session.outline`."""
-        return self.reached(lambda: request.outline(self._session))
-
-    def identity(self) -> Dict[str, Optional[int]]:
-        """Rank and size in MPI_COMM_WORLD."""
-        return self.reached(lambda: self._session.identity())
 
     def describe(
         self,
@@ -168,22 +168,6 @@ class ProcessSession(ABC):
                 self._refused = as_user_error(error)
             raise
 
-    def handles(self, request: Request) -> _native.Snapshot:
-        """As :meth:`Session.handles`."""
-        return self.reached(lambda: request.handles(self._session))
-
-    def handle_plugin_info(self, request: Request) -> Dict[str, Any]:
-        """The plug-in for handles that would be used."""
-        return self.reached(lambda: request.handle_plugin_info(self._session))
-
-    def info(self) -> Dict[str, Any]:
-        """What was detected, from where, and what is missing."""
-        return self.reached(lambda: self._session.info())
-
-    def compare(self, request: Request) -> List[str]:
-        """Where reader and plug-in differ."""
-        return self.reached(lambda: request.compare(self._session))
-
     def record(
         self,
         write: Callable[[bytes], Any],
@@ -193,11 +177,3 @@ class ProcessSession(ABC):
     ) -> Optional[str]:
         """As :meth:`Session.record`."""
         return self.reached(lambda: self._session.record(write, full=full, progress=progress))
-
-    def plugin_info(self, request: Request) -> Dict[str, Any]:
-        """The plug-in that would be used."""
-        return self.reached(lambda: request.plugin_info(self._session))
-
-    def trust_plugin(self, path: str) -> Dict[str, Any]:
-        """Checks a plug-in and remembers that the user asked for it."""
-        return self.reached(lambda: self._session.trust_plugin(path))

@@ -225,7 +225,7 @@ def _typed(handle: int) -> Any:
 
 def _identity(context: GdbContext, key: str, what: str) -> int:
     try:
-        value = context.selected().identity().get(key)
+        value = context.selected().asked(_native.Session.identity).get(key)
     except _EXPECTED as error:
         raise gdb.GdbError(in_lines(str(as_user_error(error)))) from None
     if value is None:
