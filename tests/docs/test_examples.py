@@ -15,7 +15,7 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 import mpi_queues
 import pytest
 from mpi_queues import jobs
-from mpi_queues.cli import command_line, demo, target_options
+from mpi_queues.cli import command_line, demo, options
 from support import builds, cli, output, pages
 from support.paths import PACKAGE, PROJECT
 from support.shell import Shell
@@ -201,7 +201,7 @@ def arguments(line: str) -> Optional[List[str]]:
 
 def test_each_command_on_the_pages_is_one(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing is run: the parsers take what is typed."""
-    monkeypatch.setattr(target_options, "_layouts", str)
+    monkeypatch.setattr(options, "_layouts", str)
     parser = command_line.parser()
     count, wrong = 0, []
     for place, line, whole in typed_lines():

@@ -6,7 +6,7 @@ import argparse
 from typing import List, Optional
 
 import pytest
-from mpi_queues.cli import target_options
+from mpi_queues.cli import options
 from mpi_queues.launchers import job as acquisition
 from mpi_queues.launchers.model import Job, RankEntry, World
 from mpi_queues.targets.core import CoreTarget
@@ -17,8 +17,8 @@ from mpi_queues.targets.target import Target
 
 def parsed(*arguments: str) -> List[Target]:
     parser = argparse.ArgumentParser()
-    target_options.add_options(parser)
-    return target_options.requested(parser.parse_args(arguments))
+    options.add_targets(parser)
+    return options.requested(parser.parse_args(arguments))
 
 
 def test_any_mix() -> None:

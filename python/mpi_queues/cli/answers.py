@@ -6,9 +6,9 @@ import argparse
 import os
 import shutil
 import sys
-from typing import Any, Callable, Iterable, List, Optional, Protocol, Sequence, Tuple
+from typing import Any, Callable, Iterable, List, Optional, Sequence, Tuple, Union
 
-from .._native import Snapshot
+from .._native import Diagnosis, Snapshot, StackTree
 from ..errors import UsageError, UserError
 from ..report import problems as report
 from ..report import text
@@ -20,15 +20,11 @@ from ..system.paths import shown
 from ..targets import asking
 from ..targets.target import Target
 
-
-class WritesJson(Protocol):
-    """A snapshot, and what is made of one."""
-
-    def write_json(self, write: Callable[[str], Any], *, indent: Optional[int] = None) -> Any:
-        """As :meth:`Snapshot.write_json`."""
+#: What is shown as JSON.
+Written = Union[Snapshot, Diagnosis, StackTree]
 
 
-def write_json(told: WritesJson) -> None:
+def write_json(told: Written) -> None:
     """The JSON on standard output."""
     told.write_json(sys.stdout.write, indent=2)
     sys.stdout.write("\n")
@@ -38,7 +34,7 @@ def merged(
     wanted: Sequence[Target],
     request: Request,
     options: argparse.Namespace,
-    of: Optional[Callable[[Snapshot], WritesJson]] = None,
+    of: Optional[Callable[[Snapshot], Written]] = None,
 ) -> Tuple[Snapshot, List[UserError]]:
     """What all targets say to the request, in one snapshot, and which could not be read.
 

@@ -7,7 +7,7 @@ import contextlib
 import shlex
 import sys
 import time
-from dataclasses import dataclass
+from functools import partial
 from typing import Any, Dict, FrozenSet, List, Optional, Sequence, Tuple
 
 from .. import _native
@@ -23,8 +23,7 @@ from ..targets import asking
 from ..targets.report import ReportTarget
 from ..targets.target import Target
 from .answers import finish, merged, terminal_style, terminal_width, write_json
-from .options import add_format, add_source, add_wrappers, request_of
-from .target_options import add_options, requested, seconds
+from .options import add_format, add_source, add_targets, add_wrappers, request_of, requested, seconds
 
 #: How long live processes run on before the second look, in seconds, where one look suspects a deadlock.
 AGAIN_AFTER = 0.5
@@ -52,7 +51,7 @@ def add_command(commands: Any) -> None:
         "  mpi-queues diagnose --recording hang.mpirec -v\n"
         "  mpi-queues diagnose --core core.1 --core core.2 --format json | jq '.verdict, .diagnosis'",
     )
-    add_options(parser)
+    add_targets(parser)
     add_format(parser)
     add_source(parser)
     add_wrappers(parser)
@@ -109,13 +108,12 @@ def diagnosed(options: argparse.Namespace) -> Tuple[Diagnosis, List[UserError]]:
     if interval is None and lives and not options.once and _asks_for_more(diagnosis):
         interval, suspects = AGAIN_AFTER, _suspects(diagnosis)
     if interval is not None:
-        look = _Look(diagnosis, time.monotonic(), running, suspects)
-        diagnosis, failures = _again(look, options, wanted, request, interval)
+        again = partial(_again, options=options, request=request, interval=interval, suspects=suspects)
+        diagnosis, failures = again(diagnosis, running, wanted)
         # Messages go and nothing else happens, too, where a job begins or comes to a halt: not still at a third look.
         if diagnosis.live_lock:
             diagnosis.snapshot.outlive()
-            look = _Look(diagnosis, time.monotonic(), _running(wanted), suspects)
-            diagnosis, failures = _again(look, options, wanted, request, interval)
+            diagnosis, failures = again(diagnosis, _running(wanted), wanted)
         nodes.close_all()
     first.outlive()
     diagnosis.snapshot.outlive()
@@ -134,17 +132,6 @@ def _suspects(diagnosis: Diagnosis) -> Optional[FrozenSet[int]]:
     return frozenset(rank for finding in diagnosis.findings for rank in [*finding.ranks, *finding.waiting])
 
 
-@dataclass(frozen=True)
-class _Look:
-    """What was found, when the processes went on, and those that did, with when they were started."""
-
-    diagnosis: Diagnosis
-    ended: float
-    running: Dict[int, int]
-    #: The ranks that nodes are asked for again; None for all.
-    suspects: Optional[FrozenSet[int]]
-
-
 def _running(wanted: Sequence[Target]) -> Dict[int, int]:
     """The live processes that are not held by somebody: only those move between two looks, if they can."""
     return {
@@ -155,20 +142,32 @@ def _running(wanted: Sequence[Target]) -> Dict[int, int]:
 
 
 def _again(
-    first: _Look, options: argparse.Namespace, wanted: Sequence[Target], request: Request, interval: float
+    first: Diagnosis,
+    running: Dict[int, int],
+    wanted: Sequence[Target],
+    *,
+    options: argparse.Namespace,
+    request: Request,
+    interval: float,
+    suspects: Optional[FrozenSet[int]],
 ) -> Tuple[Diagnosis, List[UserError]]:
-    """Lets the processes run on and reads them again: the diagnosis of both looks, and what could not be read."""
+    """Lets the processes run on and reads them again: the diagnosis of both looks, and what could not be read.
+
+    ``running`` are the processes that ran, with when they were started; ``suspects`` the ranks that nodes are asked for
+    again, None for all.
+    """
+    went_on = time.monotonic()
     for target in asking.on_nodes(wanted):
-        nodes.begin(target.job, request, interval, first.suspects)
-    used = {pid: processes.run_time(pid) for pid in first.running}
-    watched = watch(first.running, first.ended + interval)
+        nodes.begin(target.job, request, interval, suspects)
+    used = {pid: processes.run_time(pid) for pid in running}
+    watched = watch(running, went_on + interval)
     hungry = starved(used, PATIENCE)
-    ran = time.monotonic() - first.ended
+    ran = time.monotonic() - went_on
     # The ranks of a job as they are now: some may have ended. Where all of it has, those that there were.
     with contextlib.suppress(UserError):
         wanted = requested(options)
     still = _running(wanted)
-    same = [pid for pid, started in first.running.items() if still.get(pid) == started and pid not in hungry]
+    same = [pid for pid, started in running.items() if still.get(pid) == started and pid not in hungry]
     found = asking.snapshots(wanted, request)
     jobs = [target.job for target in asking.on_nodes(wanted)]
     elsewhere = nodes.between(jobs)
@@ -183,11 +182,11 @@ def _again(
     ]
     again = [(host, [pid for pid in pids if (host, pid) not in without]) for host, pids in nodes.looked_at(jobs)]
     diagnosis = found.merged(problems).diagnose(
-        first.diagnosis.snapshot.only([*same, *again]),
+        first.snapshot.only([*same, *again]),
         interval_ms=int(ran * 1000),
         moving=[*sorted(watched.moving), *elsewhere.moving],
         unseen=[*sorted(watched.unseen), *elsewhere.unseen],
-        first=first.diagnosis,
+        first=first,
     )
     return diagnosis, found.failures
 

@@ -11,8 +11,7 @@ from ..handle_types import KINDS, kind_of, wanted
 from ..report import handles as report
 from ..report import text
 from .answers import finish, merged, terminal_style, write_json
-from .options import add_format, add_source, request_of, row_limit
-from .target_options import add_options, requested
+from .options import add_format, add_source, add_targets, request_of, requested, row_limit
 
 
 def add_command(commands: Any) -> None:
@@ -28,7 +27,7 @@ def add_command(commands: Any) -> None:
         "  mpi-queues handles --core core.4242 --exe ./my_solver datatype 73 --format json\n"
         "  mpi-queues handles --pid 4242 all -v",
     )
-    add_options(parser)
+    add_targets(parser)
     parser.add_argument(
         "kind", metavar="KIND", type=_kind, help=f"{', '.join(KINDS)}, or their types in C (MPI_Comm); all: every kind"
     )

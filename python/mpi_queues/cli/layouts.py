@@ -16,8 +16,7 @@ from ..report import facts
 from ..system.paths import shown
 from ..system.written import new_file
 from .answers import write_facts
-from .options import add_actions, request_of
-from .target_options import add_options, requested
+from .options import add_actions, add_targets, request_of, requested
 
 # The pooled types whose sizes tell builds of MPICH apart.
 _TOLD_SIZES = ("MPIR_Comm", "MPIR_Request", "MPIR_Group", "MPIR_Win")
@@ -53,7 +52,7 @@ def add_commands(commands: Any) -> None:
         description="Says which profile fits the MPI library of a process, and what differs where none does.",
         epilog="example:\n  mpi-queues layouts check --pid 4242",
     )
-    add_options(action)
+    add_targets(action)
     action.set_defaults(run=_check)
     _add_make(actions)
 

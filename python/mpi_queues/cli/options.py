@@ -1,12 +1,25 @@
-"""Options that several commands share."""
+"""Options that several commands share: which processes are meant, how they are read, and for whom it is written."""
 
 from __future__ import annotations
 
 import argparse
-from typing import Any, Optional
+import os
+from dataclasses import dataclass
+from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from ..commands.plugins import requested_plugin
+from ..errors import UsageError
+from ..nodes.engines import AUTO as ANY_ENGINE
+from ..nodes.engines import ENGINES
 from ..request import WRAPPERS, Request, wrappers_in
+from ..system.paths import shown
+from ..targets.core import CoreTarget
+from ..targets.jobs import of_jobs
+from ..targets.process import PidTarget
+from ..targets.reading import VIA, via_instead
+from ..targets.recording import RecordingTarget
+from ..targets.report import of_file
+from ..targets.target import Target
 
 #: What to do where a plug-in that was named is not there.
 _NO_PLUGIN = "the built-in reader needs none: leave out --source"
@@ -71,3 +84,161 @@ def _source(text: str) -> str:
     if text in ("auto", "builtin", "plugin", "recorder") or (text.startswith("plugin=") and len(text) > len("plugin=")):
         return text
     raise argparse.ArgumentTypeError(f"{text}: not one of auto, builtin, plugin, plugin=PATH, recorder")
+
+
+@dataclass(frozen=True)
+class JobTarget:
+    """All ranks of a job, by its launcher: a process id or a name."""
+
+    job: str
+
+
+def _via(text: str) -> str:
+    if text in VIA:
+        return text
+    raise argparse.ArgumentTypeError(via_instead(text))
+
+
+def _layouts(text: str) -> str:
+    path = os.path.abspath(text)
+    if not os.path.isfile(path):
+        raise argparse.ArgumentTypeError(f"{shown(text)}: no such file")
+    return path
+
+
+def add_targets(parser: argparse.ArgumentParser) -> None:
+    """Adds the options that name targets; they go to ``options.targets``, in the order in which they were given."""
+    group = parser.add_argument_group("target", "what is read; each may be repeated, and mixed with the others")
+    parser.set_defaults(targets=[], typed=[])
+    group.add_argument("--pid", type=_pid, action=_Append, metavar="PID", help="a live process")
+    group.add_argument("--core", action=_Append, metavar="CORE", help="a core file")
+    group.add_argument(
+        "--exe",
+        action=_Append,
+        metavar="EXE",
+        help="the program of the core file before it (default: as the core says)",
+    )
+    group.add_argument("--recording", action=_Append, metavar="FILE", help="what mpi-queues record wrote")
+    group.add_argument(
+        "--job",
+        action=_Append,
+        metavar="JOB",
+        help="all ranks of a job: process id or name of its launcher on this machine (see: mpi-queues ranks), or "
+        "slurm:JOBID, slurm:JOBID.STEP, flux:JOBID, hosts:NODESET, hosts:USER@NODESET",
+    )
+    add_engine(group)
+    group.add_argument(
+        "--via",
+        type=_via,
+        default="auto",
+        metavar="auto|native",
+        help="who reads processes and core files: auto and native both mean mpi-queues itself (in gdb and lldb type: "
+        "mpi diagnose)",
+    )
+    group.add_argument(
+        "--layouts",
+        type=_layouts,
+        metavar="FILE",
+        help="a layout profile for processes and cores, instead of the shipped ones (see: mpi-queues layouts make)",
+    )
+    add_timeout(group, "limit for each process, and for the whole time that ranks of a job are stopped (default: 60)")
+
+
+def add_engine(parser: Any) -> None:
+    """Adds ``--engine``."""
+    parser.add_argument(
+        "--engine",
+        choices=ENGINES,
+        default=ANY_ENGINE,
+        help="what starts agents on other nodes: srun, flux or ClusterShell's clush (default: the job's own)",
+    )
+
+
+def add_timeout(parser: Any, help_text: str) -> None:
+    """Adds ``--timeout``."""
+    parser.add_argument("--timeout", type=seconds(0), default=60.0, metavar="SECONDS", help=help_text)
+
+
+def requested(options: argparse.Namespace) -> List[Target]:
+    """The targets asked for, each once.
+
+    Raises:
+        UsageError: where there is none.
+        UserError: for a job that is not there.
+    """
+    for target in options.targets:
+        if isinstance(target, _Program):
+            raise UsageError(
+                f"--exe {shown(target.path)} does not follow the core file that it belongs to",
+                help=f"type: --core CORE --exe {shown(target.path)}",
+            )
+    if not options.targets:
+        raise UsageError(
+            "no target is named", help="name some: --job JOB, --pid PID, --core CORE --exe EXE, --recording FILE"
+        )
+    names = [target.job for target in options.targets if isinstance(target, JobTarget)]
+    jobs = of_jobs(names, options.timeout, options.engine)
+    wanted: Dict[Tuple[str, Any], Target] = {}
+    for target in options.targets:
+        for one in jobs.pop(target.job, []) if isinstance(target, JobTarget) else [target]:
+            # A process that is named alone, too, is read as the rank that it is.
+            key = ("pid", one.pid) if isinstance(one, PidTarget) else ("other", one)
+            if wanted.get(key) is None or (isinstance(one, PidTarget) and one.place is not None):
+                wanted[key] = of_file(one.path) if isinstance(one, RecordingTarget) else one
+    return list(wanted.values())
+
+
+@dataclass(frozen=True)
+class _Program:
+    """An ``--exe`` that has no core file before it."""
+
+    path: str
+
+
+_KINDS: Dict[str, Callable[[Any], object]] = {
+    "pid": PidTarget,
+    "core": CoreTarget,
+    "exe": _Program,
+    "recording": RecordingTarget,
+    "job": JobTarget,
+}
+
+
+class _Append(argparse.Action):
+    """Keeps the options in order, because an ``--exe`` belongs to the ``--core`` before it."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option: Optional[str] = None) -> None:
+        # Lists of their own: the defaults are shared.
+        targets = list(namespace.targets)
+        namespace.typed = [*namespace.typed, str(option), str(values)]
+        last = targets[-1] if targets else None
+        if self.dest == "exe" and isinstance(last, CoreTarget) and last.exe is None:
+            targets[-1] = CoreTarget(last.core, values)
+        else:
+            targets.append(_KINDS[self.dest](values))
+        namespace.targets = targets
+
+
+def _pid(text: str) -> int:
+    try:
+        pid = int(text)
+    except ValueError:
+        pid = 0
+    if not 0 < pid < 1 << 31:
+        raise argparse.ArgumentTypeError(f"{text}: not a process id")
+    return pid
+
+
+def seconds(least: float) -> Callable[[str], float]:
+    """The type of an option: seconds, as many as ``least`` or more."""
+
+    def parsed(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = 0.0
+        if not (0 < value <= 86400 and value >= least):
+            raise argparse.ArgumentTypeError(f"{text}: not a number of seconds between {least:g} and 86400")
+        return value
+
+    return parsed

@@ -15,8 +15,7 @@ from ..report.ranks import job_json, write_job
 from ..system.output import json_text
 from ..targets.jobs import found_job
 from .answers import tell, terminal_style
-from .options import add_format
-from .target_options import add_engine, add_timeout
+from .options import add_engine, add_format, add_timeout
 
 
 def add_command(commands: Any) -> None:

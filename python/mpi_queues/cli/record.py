@@ -20,8 +20,7 @@ from ..targets.lost import with_why
 from ..targets.nodes import NodesTarget
 from ..targets.target import Target, raise_all
 from .answers import tell, tell_written
-from .options import add_actions, add_format, request_of
-from .target_options import add_options, requested
+from .options import add_actions, add_format, add_targets, request_of, requested
 
 
 def add_commands(commands: Any) -> None:
@@ -38,7 +37,7 @@ def add_commands(commands: Any) -> None:
         "  mpi-queues record --job slurm:1234 -o DIR    one file a node, in DIR on the node\n"
         "  the first, where ranks are on other hosts: theirs in hang.mpirec.nodes there",
     )
-    add_options(parser)
+    add_targets(parser)
     parser.add_argument(
         "-o",
         "--output",

@@ -13,8 +13,7 @@ from ..system.paths import shown
 from ..targets.report import diagnosis_in
 from . import diagnose
 from .answers import finish, tell_written
-from .options import add_source, add_wrappers
-from .target_options import add_options
+from .options import add_source, add_targets, add_wrappers
 
 
 def add_command(commands: Any) -> None:
@@ -35,7 +34,7 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "files", nargs="*", metavar="FILE", help="JSON, a report, a recording: one to show, two to compare"
     )
-    add_options(parser)
+    add_targets(parser)
     parser.add_argument(
         "-o", "--output", metavar="FILE", required=True, help="the file to write: .html, or the graph as .svg or .dot"
     )

@@ -16,7 +16,7 @@ from ..watching.looks import Looks
 from ..watching.service import Orders, Service
 from ..watching.supervising import NOT_EXECUTABLE, Launcher, become
 from . import watch
-from .target_options import add_engine
+from .options import add_engine
 
 #: Signals before which it is written what is known: batch systems send them before they end a job.
 _WRITTEN_BEFORE = (signal.SIGTERM, signal.SIGUSR1)

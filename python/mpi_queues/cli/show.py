@@ -10,8 +10,7 @@ from .._native import Snapshot
 from ..errors import UsageError, UserError
 from ..report import grouped, handles, text
 from .answers import chosen, finish, merged, terminal_style, write_facts, write_json
-from .options import add_format, add_source, add_wrappers, request_of, row_limit
-from .target_options import add_options, requested
+from .options import add_format, add_source, add_targets, add_wrappers, request_of, requested, row_limit
 
 
 def add_commands(commands: Any) -> None:
@@ -34,7 +33,7 @@ def _add_show(commands: Any) -> None:
         "  mpi-queues show --core core.4242 --exe ./my_solver\n"
         "  mpi-queues show --pid 4242 --format json | jq '.processes[].communicators[].name'",
     )
-    add_options(parser)
+    add_targets(parser)
     _add_reading(parser)
     parser.add_argument("--internal", action="store_true", help="also operations of MPI itself, with their collective")
     parser.add_argument("--compare", action="store_true", help="show where the built-in reader and the plug-in differ")
@@ -61,7 +60,7 @@ def _add_comms(commands: Any) -> None:
         description="Shows the communicators of MPI processes, live ones and those of core files.",
         epilog="examples:\n  mpi-queues comms --pid 4242\n  mpi-queues comms --pid 4242 -v --comm grid",
     )
-    add_options(parser)
+    add_targets(parser)
     _add_reading(parser)
     parser.add_argument(
         "-v", "--verbose", action="store_true", help="also topology, attributes, error handler, hints, and what uses it"

@@ -11,8 +11,7 @@ from ..errors import UserError
 from ..report import stacks as report
 from ..report import worlds
 from .answers import chosen, finish, merged, terminal_style, terminal_width, write_json
-from .options import add_format, add_wrappers, request_of
-from .target_options import add_options, requested
+from .options import add_format, add_targets, add_wrappers, request_of, requested
 
 
 def add_command(commands: Any) -> None:
@@ -29,7 +28,7 @@ def add_command(commands: Any) -> None:
         "  mpi-queues stacks --recording hang.mpirec --rank 3 --internal\n"
         "  mpi-queues stacks --core core.1 --core core.2 --format json | jq '.stacks.nodes[] | .function, .ranks'",
     )
-    add_options(parser)
+    add_targets(parser)
     add_format(parser)
     add_wrappers(parser)
     parser.add_argument(

@@ -15,7 +15,7 @@ from ..targets.target import Target
 from ..watching import ending
 from ..watching.looks import Looks
 from ..watching.service import Orders, Service
-from .target_options import add_engine, add_timeout
+from .options import add_engine, add_timeout
 
 #: The exit status where the job was stuck: EX_TEMPFAIL of sysexits.h, which no MPI gives to a job.
 STUCK = 75
