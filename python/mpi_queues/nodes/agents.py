@@ -55,9 +55,6 @@ _LABEL = re.compile(rb"\s*([^\s:]{1,255}): ?(.*)", re.DOTALL)
 _MAX_REASON = 200
 _NONSENSE = "what its agent writes makes no sense"
 
-#: Which stream of which agents has something to read.
-Selected = Tuple["Agents", str]
-
 
 @dataclass
 class Look:

@@ -43,11 +43,6 @@ class About(NamedTuple):
     owner: int
     group: int
 
-    @property
-    def is_regular(self) -> bool:
-        """Whether it is a regular file."""
-        return stat.S_ISREG(self.mode)
-
     def is_one(self, other: About) -> bool:
         """Whether both are one file."""
         return (self.device, self.inode) == (other.device, other.inode)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import List, NamedTuple, Optional, Tuple
+from typing import List, NamedTuple, Optional
 
 from . import processes
 
@@ -44,10 +44,6 @@ class Mapping(NamedTuple):
     def is_code(self) -> bool:
         return self.permissions[2] == "x"
 
-    @property
-    def is_shared(self) -> bool:
-        return self.permissions[3] == "s"
-
 
 def parsed(content: bytes) -> List[Mapping]:
     """The mappings of a list, by address. What is no line of such a list (one that was cut short) is left out."""
@@ -63,15 +59,6 @@ def parsed(content: bytes) -> List[Mapping]:
             name = words[5] if len(words) > 5 else b""
             found.append(Mapping(start, end, permissions, offset, device, inode, name))
     return found
-
-
-def lines_of_files(pid: int) -> Tuple[bytes, ...]:
-    """The lines of the list that name a file; none where it cannot be read."""
-    try:
-        with open(f"{processes.directory(pid)}/maps", "rb") as file:
-            return tuple(line for line in processes.lines(file.read(MAX_LIST)) if b" /" in line)
-    except OSError:
-        return ()
 
 
 def of_process(pid: int) -> Optional[List[Mapping]]:

@@ -216,16 +216,6 @@ def send(pid: int, number: signal.Signals) -> bool:
     return True
 
 
-def free_memory() -> int:
-    """Bytes that programs can still be given without swapping (proc(5), MemAvailable); 0 where that is not told."""
-    try:
-        text = pathlib.Path("/proc/meminfo").read_bytes().decode(errors="replace")
-    except OSError:
-        return 0
-    words = status_fields(text).get("MemAvailable", "").split()
-    return int(words[0]) << 10 if words and words[0].isdecimal() else 0
-
-
 def program_headers(pid: int, width: int, byte_order: str) -> Optional[Tuple[int, int]]:
     """Address and number of the executable's program headers from /proc/PID/auxv; None where that cannot be read.
 

@@ -114,13 +114,12 @@ def _said(target: ReadTarget, request: Request, error: Exception, session: Optio
         return ended(target)
     if shown.kind == "timeout":
         return late(target, request.timeout)
+    if shown.kind == NOT_KEPT:
+        return shown
     outline = None
     if session is not None and request.action == "read":
         with contextlib.suppress(_native.NativeError):
-            found = request.outline(session)
-            outline = None if found is None else found.to_json()
-    if shown.kind == NOT_KEPT:
-        return shown
+            outline = request.outline(session)
     text = str(shown.args[0])
     named = text if target.label in text else f"{target.label}: {text}"
     return Unreadable(named, help=shown.help, kind=shown.kind, outline=outline)

@@ -52,7 +52,7 @@ def snapshots(wanted: Sequence[Target], request: Request, *, quiet: bool = False
             known: Optional[Snapshot] = _unread(place, reason, found.states, request)
         else:
             # Of one process alone the reason says more than where it stands.
-            known = _without_place(reason) if request.tells_of_all and len(wanted) > 1 else None
+            known = _outline(reason) if request.tells_of_all and len(wanted) > 1 else None
         if known is None:
             failures.append(reason)
         else:
@@ -85,70 +85,44 @@ def _together(failures: List[UserError]) -> List[UserError]:
     return [UserError(said, help=failures[0].help, kind="gone")]
 
 
-def _outline(error: UserError) -> Optional[str]:
+def _outline(error: UserError) -> Optional[Snapshot]:
     return error.outline if isinstance(error, Unreadable) else None
-
-
-def _without_place(error: UserError) -> Optional[Snapshot]:
-    """What is known of a process that could not be read, and of no job."""
-    outline = _outline(error)
-    try:
-        return None if outline is None else Snapshot.from_json(outline)
-    except ValueError:
-        # It is no outline of ours.
-        return None
 
 
 def _unread(place: Place, error: UserError, states: Mapping[int, str], request: Request) -> Snapshot:
     """A rank of a job of which little is known but its place."""
-    entry = place.entry
-    outline, in_a_line = _outline(error), str(error).replace("\n", "; ")
-    captured_at = None
-    process: Dict[str, Any] = {}
+    entry, outline = place.entry, _outline(error)
+    content: Dict[str, Any] = {"schema": "mpi-queues/1", "captured_at": None, "processes": [{}]}
+    problems = [error.in_a_line]
     if outline is not None:
         # Of MPI_Init or MPI_Finalize: how far it is and where it stands.
-        try:
-            captured_at, (process,) = (json.loads(outline)[name] for name in ("captured_at", "processes"))
-            problem = None if request.tells_of_all else in_a_line
-            return _of_outline(place, problem, states, captured_at, process)
-        except (ValueError, LookupError, TypeError, RecursionError):
-            # It is no outline of ours.
-            captured_at, process = None, {}
+        told = json.loads(outline.to_json())
+        content.update({name: told[name] for name in ("captured_at", "processes")})
+        problems = [] if request.tells_of_all else problems
     elif entry.here and (entry.state in ("zombie", "ended") or error.kind == "gone"):
-        process = {"stage": "ended"}
-    return _of_outline(place, in_a_line, states, captured_at, process)
-
-
-def _of_outline(
-    place: Place, problem: Optional[str], states: Mapping[int, str], captured_at: Optional[str], process: Dict[str, Any]
-) -> Snapshot:
-    entry = place.entry
-    process = {
-        **process,
-        "rank": entry.rank,
-        "world_size": place.world_size,
-        "world": entry.world if place.world else None,
-        "pid": entry.pid,
-        "host": entry.host,
-        "executable": entry.executable,
-        "state": states.get(entry.pid or 0, entry.state if entry.here else None),
-        "mpi": None,
-        "source": None,
-        "problems": [] if problem is None else [problem],
-    }
-    content = {"schema": "mpi-queues/1", "captured_at": captured_at, "processes": [process]}
+        content["processes"] = [{"stage": "ended"}]
+    content["processes"][0].update(
+        rank=entry.rank,
+        world_size=place.world_size,
+        world=entry.world if place.world else None,
+        pid=entry.pid,
+        host=entry.host,
+        executable=entry.executable,
+        state=states.get(entry.pid or 0, entry.state if entry.here else None),
+        mpi=None,
+        source=None,
+        problems=problems,
+    )
     return Snapshot.from_json(json.dumps(content))
 
 
 def _worlds(wanted: Sequence[Target]) -> List[JobWorld]:
     """The worlds of the jobs that are read, for ``Snapshot.merged``; none where there is only one."""
-    places = [target.place for target in wanted if isinstance(target, (PidTarget, LostTarget)) and target.place]
     found: Dict[int, JobWorld] = {}
-    for place in places:
-        if place.world is not None:
+    for target in wanted:
+        place = target.place if isinstance(target, (PidTarget, LostTarget)) else None
+        if place is not None and place.world is not None:
             world = place.world
-            entry = found.setdefault(
-                world.number, (world.number, world.name, world.size, world.first, world.parent, [])
-            )
-            entry[-1].extend([place.entry.pid] if place.entry.pid is not None and place.entry.here else [])
+            told = found.setdefault(world.number, (world.number, world.name, world.size, world.first, world.parent, []))
+            told[-1].extend([place.entry.pid] if place.entry.pid is not None and place.entry.here else [])
     return list(found.values())

@@ -46,7 +46,7 @@ def of_job(job: Job, *, several: Optional[bool] = None) -> List[Target]:
     found: List[Target] = []
     for entry in job.ranks:
         universe = job.universe_index(entry) if several else None
-        place = Place(entry, sizes.get(entry.world), universe, job.pid, worlds.get(entry.world))
+        place = Place(entry, sizes.get(entry.world), universe, worlds.get(entry.world))
         if entry.here and entry.pid is not None and entry.state not in ("ended", "zombie"):
             found.append(PidTarget(entry.pid, place))
         else:

@@ -32,16 +32,14 @@ class Place:
     world_size: Optional[int]
     #: Its place in the universe of a job of several worlds; None where there is but one, or it is not known.
     universe_rank: Optional[int]
-    #: Process id of the launcher.
-    job: int
     #: Its world, in a job of several.
     world: Optional[World] = None
 
 
 class Unreadable(UserError):
-    """A process could not be read. ``outline`` is the JSON of what is known of it all the same; None: nothing is."""
+    """A process could not be read. ``outline`` is what is known of it all the same; None: nothing is."""
 
-    def __init__(self, message: str, *, help: str = "", kind: str = "error", outline: Optional[str] = None) -> None:
+    def __init__(self, message: str, *, help: str, kind: str, outline: Optional[Snapshot]) -> None:
         super().__init__(message, help=help, kind=kind)
         self.outline = outline
 
@@ -66,7 +64,7 @@ class Answers:
     @property
     def problems(self) -> List[str]:
         """Why there is not more, a line each."""
-        return [str(failure).replace("\n", "; ") for failure in self.failures]
+        return [failure.in_a_line for failure in self.failures]
 
     def check(self) -> None:
         """Raises UserError where there is nothing at all."""
