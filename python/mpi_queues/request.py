@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass, field, replace
-from typing import Any, Dict, List, Literal, Optional, Tuple, Union
+from typing import Any, Dict, Literal, Optional, Tuple, Union
 
 from ._native import Session, Snapshot
 from .handle_types import HandleDict
@@ -71,8 +71,13 @@ class Request:
             # Reading the communicators is what proves that the layouts fit; where they do not, this says what differs.
             COMMUNICATORS.read(session)
             return session.info()
-        asked = {"stacks": self.standing, "handles": self.handles, "compare": self.compare}
-        return asked.get(self.action, self.read)(session)
+        if self.action == "stacks":
+            return session.standing(wrappers=self.wrappers)
+        if self.action == "handles":
+            return session.handles(self.wanted, source=self.source, plugin=self.plugin, timeout=self.timeout)
+        if self.action == "compare":
+            return session.compare(plugin=self.plugin, timeout=self.timeout)
+        return self.read(session)
 
     def read(self, session: Session) -> Snapshot:
         """:meth:`Session.read`, with the objects of the kinds that are wanted."""
@@ -91,31 +96,13 @@ class Request:
         """:meth:`Session.outline`."""
         return session.outline(stacks=self.stacks, wrappers=self.wrappers)
 
-    def standing(self, session: Session) -> Snapshot:
-        """:meth:`Session.standing`."""
-        return session.standing(wrappers=self.wrappers)
-
-    def handles(self, session: Session) -> Snapshot:
-        """:meth:`Session.handles`."""
-        return session.handles(self.wanted, source=self.source, plugin=self.plugin, timeout=self.timeout)
-
     def describe(
         self, session: Session, kind: str, value: Union[int, bytes], *, fortran: bool, full: bool
     ) -> HandleDict:
         """:meth:`Session.describe`."""
         return session.describe(
-            kind,
-            value,
-            fortran=fortran,
-            full=full,
-            source=self.source,
-            plugin=self.plugin,
-            timeout=self.timeout,
+            kind, value, fortran=fortran, full=full, source=self.source, plugin=self.plugin, timeout=self.timeout
         )
-
-    def compare(self, session: Session) -> List[str]:
-        """:meth:`Session.compare`."""
-        return session.compare(plugin=self.plugin, timeout=self.timeout)
 
     def plugin_info(self, session: Session) -> Dict[str, Any]:
         """:meth:`Session.plugin_info`."""

@@ -47,7 +47,7 @@ def snapshots(wanted: Sequence[Target], request: Request, *, quiet: bool = False
     is_any_known = bool(found.told) or (request.tells_of_all and any(_outline(reason) for _, reason in found.refused))
     failures: List[UserError] = []
     for target, reason in found.refused:
-        place = target.place if isinstance(target, (PidTarget, LostTarget)) else None
+        place = _place(target)
         if is_any_known and place is not None:
             known: Optional[Snapshot] = _unread(place, reason, found.states, request)
         else:
@@ -75,6 +75,10 @@ def _asked(wanted: Sequence[Target], request: Request, quiet: bool) -> Answers:
         if of_kind:
             ask(of_kind, request, found, quiet)
     return found
+
+
+def _place(target: Target) -> Optional[Place]:
+    return target.place if isinstance(target, (PidTarget, LostTarget)) else None
 
 
 def _together(failures: List[UserError]) -> List[UserError]:
@@ -120,7 +124,7 @@ def _worlds(wanted: Sequence[Target]) -> List[JobWorld]:
     """The worlds of the jobs that are read, for ``Snapshot.merged``; none where there is only one."""
     found: Dict[int, JobWorld] = {}
     for target in wanted:
-        place = target.place if isinstance(target, (PidTarget, LostTarget)) else None
+        place = _place(target)
         if place is not None and place.world is not None:
             world = place.world
             told = found.setdefault(world.number, (world.number, world.name, world.size, world.first, world.parent, []))

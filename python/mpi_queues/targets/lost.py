@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Sequence
+from typing import Sequence, Union
 
 from ..errors import UserError
 from ..request import Request
@@ -33,7 +33,7 @@ class LostTarget(Target):
         return self.place.entry.name
 
 
-def ask(targets: Sequence[LostTarget], request: Request, found: Answers, quiet: bool) -> None:
+def ask(targets: Sequence[Union[LostTarget, LeftOutTarget]], request: Request, found: Answers, quiet: bool) -> None:
     """Tells why they are not read."""
     found.refused += [(target, target.reason) for target in targets]
 
