@@ -46,6 +46,36 @@ impl Slot {
     pub fn probe(layouts: &Layouts, type_name: &str, field: &str) -> Result<Option<Self>, LayoutError> {
         if layouts.has_field(type_name, field) { Self::resolve(layouts, type_name, field).map(Some) } else { Ok(None) }
     }
+
+    /// The address of the field in the structure at `structure`.
+    pub fn address_in(self, structure: TargetAddr) -> TargetAddr {
+        structure.wrapping_add(self.offset as u64)
+    }
+
+    /// The address of the structure whose field lies at `field`, as of one that a list links by a member.
+    pub fn structure_of(self, field: TargetAddr) -> TargetAddr {
+        TargetAddr::new(field.get().wrapping_sub(self.offset as u64))
+    }
+
+    /// The unsigned integer in the structure at `structure`, of which nothing else is read.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn read_uint(self, target: &(impl Target + ?Sized), structure: TargetAddr) -> Result<u64, TargetError> {
+        target.read_uint(self.address_in(structure), self.size as u64)
+    }
+
+    /// The pointer in the structure at `structure`, of which nothing else is read.
+    ///
+    /// # Errors
+    /// Where it cannot be read.
+    pub fn read_pointer(
+        self,
+        target: &(impl Target + ?Sized),
+        structure: TargetAddr,
+    ) -> Result<TargetAddr, TargetError> {
+        target.read_pointer(self.address_in(structure))
+    }
 }
 
 /// The size of a type in bytes, bounded.
@@ -62,14 +92,17 @@ pub fn size_of(layouts: &Layouts, type_name: &str) -> Result<usize, LayoutError>
     })
 }
 
-/// The bytes of one structure with the address they came from.
+/// The bytes of one structure with the address they came from: seen in a larger piece, or owned.
 #[derive(Debug, Clone, Copy)]
-pub struct Record<'a> {
+pub struct Structure<B> {
     /// Where it lies in the target.
     pub addr: TargetAddr,
-    bytes: &'a [u8],
+    bytes: B,
     abi: TargetAbi,
 }
+
+/// A structure whose bytes another one has.
+pub type Record<'a> = Structure<&'a [u8]>;
 
 impl<'a> Record<'a> {
     /// A structure at `addr` whose bytes are `bytes`.
@@ -92,14 +125,35 @@ impl<'a> Record<'a> {
         Ok(Self { addr, bytes: buffer, abi: target.abi() })
     }
 
+    /// Reads `size` bytes at `addr` as a structure that owns them.
+    ///
+    /// # Errors
+    /// Where the bytes cannot be read.
+    pub fn owned(
+        target: &(impl Target + ?Sized),
+        addr: TargetAddr,
+        size: usize,
+    ) -> Result<Structure<Vec<u8>>, TargetError> {
+        let mut bytes = Vec::new();
+        Record::read(target, addr, size, &mut bytes)?;
+        Ok(Structure { addr, bytes, abi: target.abi() })
+    }
+}
+
+impl<B: AsRef<[u8]>> Structure<B> {
+    /// The same structure, its bytes borrowed.
+    pub fn view(&self) -> Record<'_> {
+        Record { addr: self.addr, bytes: self.bytes.as_ref(), abi: self.abi }
+    }
+
     /// The bytes of a field; empty where the record is shorter than its layout says.
-    pub fn bytes(&self, slot: Slot) -> &'a [u8] {
+    pub fn bytes(&self, slot: Slot) -> &[u8] {
         self.part(slot.offset, slot.size)
     }
 
     /// Bytes at an offset that no layout has; empty where the record is shorter.
-    pub fn part(&self, offset: usize, size: usize) -> &'a [u8] {
-        offset.checked_add(size).and_then(|end| self.bytes.get(offset..end)).unwrap_or_default()
+    pub fn part(&self, offset: usize, size: usize) -> &[u8] {
+        offset.checked_add(size).and_then(|end| self.bytes.as_ref().get(offset..end)).unwrap_or_default()
     }
 
     /// An unsigned integer.
@@ -123,7 +177,7 @@ impl<'a> Record<'a> {
 
     /// The address of a field.
     pub fn address_of(&self, slot: Slot) -> TargetAddr {
-        self.addr.wrapping_add(slot.offset as u64)
+        slot.address_in(self.addr)
     }
 
     /// The text in a character array, up to its NUL or its end, or behind a `char *` (at most `max` bytes).

@@ -29,8 +29,7 @@ pub fn items(
     let shape = shape.ok_or("this release of libfabric has no such arrays")?;
     let abi: TargetAbi = target.abi();
     let width = usize::try_from(abi.pointer_width.bytes()).unwrap_or(8);
-    let mut buffer = Vec::new();
-    let head = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
+    let head = Record::owned(target, at, shape.size).map_err(Reason::of)?;
     let stride = head.uint(shape.item_size);
     if stride < item_size as u64 || stride > MAX_ITEM {
         return Err(Reason::new(format!("libfabric's array at {at} has items of {stride} bytes")));
@@ -55,8 +54,7 @@ pub fn items(
 pub fn objects(target: &dyn Target, shape: &MapShape, at: TargetAddr) -> Result<Vec<(u64, TargetAddr)>, Reason> {
     let abi: TargetAbi = target.abi();
     let width = usize::try_from(abi.pointer_width.bytes()).unwrap_or(8);
-    let mut buffer = Vec::new();
-    let head = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
+    let head = Record::owned(target, at, shape.size).map_err(Reason::of)?;
     let chunks = head.bytes(shape.chunk).chunks_exact(width).take(CHUNKS).map(|bytes| abi.uint(bytes));
     // As often as an object was put there: some may have been taken out since (`ofi_idm_set`, src/indexer.c).
     let counts = head.bytes(shape.count).chunks_exact(4).map(|bytes| abi.uint(bytes));

@@ -37,7 +37,7 @@ pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Resul
     let (Some(at), true) = (receives, back.is_some() && back == object) else {
         return Err(Reason::new(format!("libfabric's endpoint at {endpoint} has no receives of its own")));
     };
-    let list = |slot: Slot| circular_list(target, at.wrapping_add(slot.offset as u64), 0, MAX_LIST);
+    let list = |slot: Slot| circular_list(target, slot.address_in(at), 0, MAX_LIST);
     let requests =
         Listed::of(list(cxi.receives.requests), "a request", |link| receive(target, cxi, &cxi.request, link));
     let mut receives = Listed { found: requests.found.into_iter().flatten().collect(), problem: requests.problem };
@@ -54,7 +54,7 @@ fn receive(
     shape: &CxiRequestShape,
     link: TargetAddr,
 ) -> Result<Option<Receive>, Reason> {
-    let at = TargetAddr::new(link.get().wrapping_sub(shape.link.offset as u64));
+    let at = shape.link.structure_of(link);
     let mut buffer = Vec::new();
     let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
     if record.int(shape.kind) != cxi.receive || record.uint(shape.tagged) == 0 {
@@ -84,14 +84,14 @@ pub fn sends(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> List
     let (Some(at), true) = (sends, back.is_some() && back == object) else {
         return Listed::failed(format!("libfabric's endpoint at {endpoint} has no sends of its own"));
     };
-    let list = circular_list(target, at.wrapping_add(shapes.sends.requests.offset as u64), 0, MAX_LIST);
+    let list = circular_list(target, shapes.sends.requests.address_in(at), 0, MAX_LIST);
     let requests = Listed::of(list, "a request", |link| send(target, shapes, at, link));
     Listed { found: requests.found.into_iter().flatten().collect(), problem: requests.problem }
 }
 
 fn send(target: &dyn Target, shapes: &CxiSends, owner: TargetAddr, link: TargetAddr) -> Result<Option<Send>, Reason> {
     let shape = &shapes.send;
-    let at = TargetAddr::new(link.get().wrapping_sub(shape.link.offset as u64));
+    let at = shape.link.structure_of(link);
     let mut buffer = Vec::new();
     let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
     let context = record.pointer(shape.context);
@@ -114,9 +114,8 @@ fn send(target: &dyn Target, shapes: &CxiSends, owner: TargetAddr, link: TargetA
 }
 
 fn message(target: &dyn Target, shape: &CxiMessageShape, link: TargetAddr) -> Result<Option<Message>, Reason> {
-    let at = TargetAddr::new(link.get().wrapping_sub(shape.link.offset as u64));
-    let mut buffer = Vec::new();
-    let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
+    let at = shape.link.structure_of(link);
+    let record = Record::owned(target, at, shape.size).map_err(Reason::of)?;
     let bits = record.uint(shape.bits);
     if bits & TAGGED == 0 {
         return Ok(None);

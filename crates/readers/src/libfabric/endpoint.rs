@@ -97,7 +97,7 @@ impl<'a> Fabric<'a> {
     fn provider(&self, layout: &Layout, domain: TargetAddr) -> Option<Owner> {
         let provider = TargetAddr::new(field(self.target, domain, layout.domain.provider.offset)?);
         let version = layout.provider.version;
-        let at = provider.wrapping_add(version.offset as u64);
+        let at = version.address_in(provider);
         let version = self.target.read_uint(at, version.size as u64).ok()?;
         // OFI_VERSION_DEF_PROV (include/ofi.h): 2.5.1 is 205.10.
         let (number, revision) = (version >> 16, version & 0xffff);

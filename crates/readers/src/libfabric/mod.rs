@@ -224,7 +224,7 @@ fn process_of(target: &dyn Target, at: TargetAddr, address: Slot) -> Result<Opti
     if at.is_null() {
         return Ok(None);
     }
-    let value = target.read_uint(at.wrapping_add(address.offset as u64), address.size as u64).map_err(Reason::of)?;
+    let value = address.read_uint(target, at).map_err(Reason::of)?;
     Ok(Source::of(value).address())
 }
 

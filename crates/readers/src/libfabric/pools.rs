@@ -47,8 +47,7 @@ pub fn in_use(target: &dyn Target, shape: &Pool, at: TargetAddr) -> Result<Vec<T
     let mut found = Vec::new();
     for index in 0..regions {
         let region = target.read_pointer(table.wrapping_add(index * width)).map_err(Reason::of)?;
-        let mut buffer = Vec::new();
-        let record = Record::read(target, region, shape.region.size, &mut buffer).map_err(Reason::of)?;
+        let record = Record::owned(target, region, shape.region.size).map_err(Reason::of)?;
         if record.pointer(shape.region.pool) != at {
             return Err(Reason::new(format!("a region of libfabric's pool at {at} is not its own")));
         }

@@ -22,7 +22,7 @@ pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Resul
     let Some((shape, receive_shape, message_shape)) = &layout.rxd else {
         return Err(Reason::new(format!("the layout {} has nothing of rxd", layout.name)));
     };
-    let list = |slot: Slot| circular_list(target, endpoint.wrapping_add(slot.offset as u64), 0, MAX_LIST);
+    let list = |slot: Slot| circular_list(target, slot.address_in(endpoint), 0, MAX_LIST);
     let addresses = layout.rxd_sends.as_ref().map(|shapes| addresses(target, shapes, endpoint)).unwrap_or_default();
     let receives =
         Listed::of(list(shape.receives), "a receive", |link| receive(target, receive_shape, &addresses, link));
@@ -33,7 +33,7 @@ pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Resul
 /// libfabric's numbers of processes, by those of rxd. Empty where they cannot be read.
 fn addresses(target: &dyn Target, shapes: &RxdSends, endpoint: TargetAddr) -> HashMap<u64, u64> {
     let table = behind(target, endpoint, shapes.endpoint.addresses.offset, "addresses");
-    let table = table.map(|at| at.wrapping_add(shapes.addresses.numbers.offset as u64));
+    let table = table.map(|at| shapes.addresses.numbers.address_in(at));
     let objects = table.and_then(|at| arrays::objects(target, &shapes.map, at)).unwrap_or_default();
     // Those of libfabric begin at 1 there (`RXD_IDX_OFFSET`).
     objects.into_iter().map(|(own, number)| (own, number.get() - 1)).collect()
@@ -45,7 +45,7 @@ fn receive(
     addresses: &HashMap<u64, u64>,
     link: TargetAddr,
 ) -> Result<Receive, Reason> {
-    let at = TargetAddr::new(link.get().wrapping_sub(shape.link.offset as u64));
+    let at = shape.link.structure_of(link);
     let mut buffer = Vec::new();
     let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
     let (buffer, length) = pieces(target, record.address_of(shape.pieces), record.uint(shape.count))?;
@@ -64,9 +64,8 @@ fn receive(
 }
 
 fn message(target: &dyn Target, shape: &RxdMessageShape, link: TargetAddr) -> Result<Message, Reason> {
-    let at = TargetAddr::new(link.get().wrapping_sub(shape.link.offset as u64));
-    let mut buffer = Vec::new();
-    let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
+    let at = shape.link.structure_of(link);
+    let record = Record::owned(target, at, shape.size).map_err(Reason::of)?;
     // Each part of the header is one word, and the whole length is the first of those for long messages
     // (prov/rxd/src/rxd_proto.h).
     let word = |slot: Slot| {
@@ -95,10 +94,10 @@ pub fn sends(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> List
     let mut all = Listed::default();
     let addresses = addresses(target, shapes, endpoint);
     for head in [shapes.endpoint.active, shapes.endpoint.asked] {
-        let peers = circular_list(target, endpoint.wrapping_add(head.offset as u64), 0, MAX_PEERS);
+        let peers = circular_list(target, head.address_in(endpoint), 0, MAX_PEERS);
         for link in peers.elements {
-            let peer = TargetAddr::new(link.get().wrapping_sub(shapes.peer.link.offset as u64));
-            let head = peer.wrapping_add(shapes.peer.sends.offset as u64);
+            let peer = shapes.peer.link.structure_of(link);
+            let head = shapes.peer.sends.address_in(peer);
             let walk = circular_list(target, head, 0, MAX_LIST);
             let listed = Listed::of(walk, "a send", |link| send(target, shapes, &addresses, link));
             let found = listed.found.into_iter().flatten().collect();
@@ -121,7 +120,7 @@ fn send(
     link: TargetAddr,
 ) -> Result<Option<Send>, Reason> {
     let shape = &shapes.send;
-    let at = TargetAddr::new(link.get().wrapping_sub(shape.link.offset as u64));
+    let at = shape.link.structure_of(link);
     let mut buffer = Vec::new();
     let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
     let context = record.pointer(shape.context);

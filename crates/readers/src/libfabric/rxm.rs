@@ -23,22 +23,22 @@ pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Resul
     let (Some(queue), Some((shape, receive_shape, message_shape))) = (rxm.queue, &layout.rxm_queue) else {
         return Err(not_known());
     };
-    let queue = endpoint.wrapping_add(queue.offset as u64);
-    let owner = target.read_pointer(queue.wrapping_add(shape.owner.offset as u64)).map_err(Reason::of)?;
+    let queue = queue.address_in(endpoint);
+    let owner = shape.owner.read_pointer(target, queue).map_err(Reason::of)?;
     if owner != endpoint {
         return Err(Reason::new(format!("the queue of libfabric's endpoint at {endpoint} is not its own")));
     }
-    let list = |slot: Slot| circular_list(target, queue.wrapping_add(slot.offset as u64), 0, MAX_LIST);
+    let list = |slot: Slot| circular_list(target, slot.address_in(queue), 0, MAX_LIST);
     let receives = Listed::of(list(shape.receives), "a receive", |link| receive(target, receive_shape, link));
     let messages = Listed::of(list(shape.messages), "a message", |link| {
-        let at = TargetAddr::new(link.get().wrapping_sub(message_shape.link.offset as u64));
+        let at = message_shape.link.structure_of(link);
         Ok(Message { number: rxm_sends::number(target, layout, at), ..message(target, message_shape, at)? })
     });
     Ok((receives, messages))
 }
 
 fn receive(target: &dyn Target, shape: &RxmReceiveShape, link: TargetAddr) -> Result<Receive, Reason> {
-    let at = TargetAddr::new(link.get().wrapping_sub(shape.link.offset as u64));
+    let at = shape.link.structure_of(link);
     let mut buffer = Vec::new();
     let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
     let (buffer, length) = pieces(target, record.address_of(shape.pieces), record.uint(shape.count))?;
@@ -53,8 +53,7 @@ fn receive(target: &dyn Target, shape: &RxmReceiveShape, link: TargetAddr) -> Re
 }
 
 fn message(target: &dyn Target, shape: &RxmMessageShape, at: TargetAddr) -> Result<Message, Reason> {
-    let mut buffer = Vec::new();
-    let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
+    let record = Record::owned(target, at, shape.size).map_err(Reason::of)?;
     let with_data = record.uint(shape.flags) & REMOTE_CQ_DATA != 0;
     Ok(Message {
         source: Source::of(record.uint(shape.address)).address(),

@@ -43,7 +43,7 @@ pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Liste
             return all;
         }
     };
-    let pool = target.read_pointer(endpoint.wrapping_add(shapes.endpoint.pool.offset as u64)).map_err(Reason::of);
+    let pool = shapes.endpoint.pool.read_pointer(target, endpoint).map_err(Reason::of);
     match pool.and_then(|pool| pools::in_use(target, &shapes.pool, pool)) {
         Ok(objects) => {
             for at in objects {
@@ -69,10 +69,9 @@ fn connections(
 ) -> Result<Connections, Reason> {
     let shape = &shapes.connection;
     let mut found = Connections { processes: HashMap::new(), numbers: HashMap::new() };
-    let table = endpoint.wrapping_add(shapes.endpoint.connections.offset as u64);
+    let table = shapes.endpoint.connections.address_in(endpoint);
     for (_, at) in arrays::objects(target, &shapes.map, table)? {
-        let mut buffer = Vec::new();
-        let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
+        let record = Record::owned(target, at, shape.size).map_err(Reason::of)?;
         if record.pointer(shape.owner) != endpoint {
             return Err(Reason::new(format!("a connection of libfabric's endpoint at {endpoint} is not its own")));
         }
@@ -100,7 +99,7 @@ fn in_parts(
     link: TargetAddr,
 ) -> Result<Option<Send>, Reason> {
     let shape = &shapes.deferred;
-    let at = TargetAddr::new(link.get().wrapping_sub(shape.link.offset as u64));
+    let at = shape.link.structure_of(link);
     let mut buffer = Vec::new();
     let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
     let context = record.pointer(shape.context);
@@ -162,7 +161,7 @@ fn announced(shapes: &RxmSends, record: &Record<'_>) -> Option<TargetAddr> {
 /// By what a message names its send. `at`: the packet that it came as.
 pub fn number(target: &dyn Target, layout: &Layout, at: TargetAddr) -> Option<Number> {
     let shape = &layout.rxm_sends.as_ref()?.packet;
-    let word = |slot: Slot| target.read_uint(at.wrapping_add(slot.offset as u64), slot.size as u64).ok();
+    let word = |slot: Slot| slot.read_uint(target, at).ok();
     if at.is_null() || word(shape.kind)? != ANNOUNCED {
         return None;
     }

@@ -62,9 +62,9 @@ fn of_util(target: &dyn Target, layout: &Layout, at: TargetAddr, number: Names<'
     let waiting = |head: TargetAddr| {
         Listed::of(linear_list(target, head, 0, MAX_LIST), "a receive", |at| receive(target, shared, at))
     };
-    let first = at.wrapping_add(shared.lists.receives.offset as u64);
+    let first = shared.lists.receives.address_in(at);
     let mut receives = waiting(target.read_pointer(first).map_err(Reason::of)?);
-    let directed = at.wrapping_add(shared.lists.directed.offset as u64);
+    let directed = shared.lists.directed.address_in(at);
     let width = usize::try_from(target.abi().pointer_width.bytes()).unwrap_or(8);
     let mut heads = Vec::new();
     let head = Slot { offset: 0, size: width, kind: layouts::FieldKind::Pointer };
@@ -86,13 +86,13 @@ fn of_util(target: &dyn Target, layout: &Layout, at: TargetAddr, number: Names<'
 /// Messages whose sender is not known yet, or that are in one list, and those of each process.
 fn messages(target: &dyn Target, shared: &Shared, at: TargetAddr, number: Names<'_>) -> Listed<Message> {
     let Shared { lists, whole, entry, peer } = shared;
-    let one = |link: TargetAddr| message(target, entry, link.wrapping_add(whole.entry.offset as u64), number);
-    let head = at.wrapping_add(lists.messages.offset as u64);
+    let one = |link: TargetAddr| message(target, entry, whole.entry.address_in(link), number);
+    let head = lists.messages.address_in(at);
     let mut all = Listed::of(circular_list(target, head, 0, MAX_LIST), "a message", one);
-    let peers = circular_list(target, at.wrapping_add(lists.peers.offset as u64), 0, MAX_PEERS);
+    let peers = circular_list(target, lists.peers.address_in(at), 0, MAX_PEERS);
     for link in peers.elements {
-        let peer_at = TargetAddr::new(link.get().wrapping_sub(peer.link.offset as u64));
-        match target.read_pointer(peer_at.wrapping_add(peer.messages.offset as u64)) {
+        let peer_at = peer.link.structure_of(link);
+        match peer.messages.read_pointer(target, peer_at) {
             Ok(first) => all.append(Listed::of(linear_list(target, first, 0, MAX_LIST), "a message", one)),
             Err(error) => all.fail(Reason::of(error)),
         }
@@ -108,9 +108,8 @@ fn messages(target: &dyn Target, shared: &Shared, at: TargetAddr, number: Names<
 
 fn receive(target: &dyn Target, shared: &Shared, at: TargetAddr) -> Result<(u64, Receive), Reason> {
     let whole = &shared.whole;
-    let mut buffer = Vec::new();
-    let record = Record::read(target, at, whole.size, &mut buffer).map_err(Reason::of)?;
-    let found = of_entry(target, &shared.entry, &record, whole.entry.offset, record.uint(whole.ignore))?;
+    let record = Record::owned(target, at, whole.size).map_err(Reason::of)?;
+    let found = of_entry(target, &shared.entry, &record.view(), whole.entry.offset, record.uint(whole.ignore))?;
     Ok((record.uint(whole.sequence), found))
 }
 
@@ -136,8 +135,7 @@ fn of_entry(
 
 /// The message whose shared part stands at `at`.
 fn message(target: &dyn Target, shape: &EntryShape, at: TargetAddr, number: Names<'_>) -> Result<Message, Reason> {
-    let mut buffer = Vec::new();
-    let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
+    let record = Record::owned(target, at, shape.size).map_err(Reason::of)?;
     let with_data = record.uint(shape.flags) & REMOTE_CQ_DATA != 0;
     Ok(Message {
         source: Source::of(record.uint(shape.address)).address(),
@@ -156,19 +154,17 @@ fn of_shm(target: &dyn Target, layout: &Layout, at: TargetAddr, number: Names<'_
     let Some(Shm { lists, whole, entry, command }) = &layout.shm_queue else {
         return Err(Reason::new(format!("the layout {} has nothing of shm's queues", layout.name)));
     };
-    let list = |slot: Slot| circular_list(target, at.wrapping_add(slot.offset as u64), 0, MAX_LIST);
+    let list = |slot: Slot| circular_list(target, slot.address_in(at), 0, MAX_LIST);
     let receives = Listed::of(list(lists.receives), "a receive", |at| {
-        let mut buffer = Vec::new();
-        let record = Record::read(target, at, whole.size, &mut buffer).map_err(Reason::of)?;
-        of_entry(target, entry, &record, whole.entry.offset, record.uint(whole.ignore))
+        let record = Record::owned(target, at, whole.size).map_err(Reason::of)?;
+        of_entry(target, entry, &record.view(), whole.entry.offset, record.uint(whole.ignore))
     });
     let messages = Listed::of(list(lists.messages), "a message", |at| {
-        let mut found = message(target, entry, at.wrapping_add(whole.entry.offset as u64), number)?;
+        let mut found = message(target, entry, whole.entry.address_in(at), number)?;
         // This release keeps length and data in what the message came as.
         let came = at.wrapping_add((whole.entry.offset + entry.peer_context.offset) as u64);
         let came = target.read_pointer(came).map_err(Reason::of)?;
-        let mut buffer = Vec::new();
-        let record = Record::read(target, came, command.size, &mut buffer).map_err(Reason::of)?;
+        let record = Record::owned(target, came, command.size).map_err(Reason::of)?;
         found.length = record.uint(command.length);
         found.data = (record.uint(command.flags) & WITH_DATA != 0).then(|| record.uint(command.data));
         Ok(found)

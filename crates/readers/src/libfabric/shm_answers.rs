@@ -21,7 +21,7 @@ pub fn read(target: &dyn Target, shapes: &ShmAnswers, endpoint: TargetAddr) -> L
         Ok(region) => region,
         Err(reason) => return Listed::failed(reason),
     };
-    let processes = target.read_pointer(region.wrapping_add(shapes.region.processes.offset as u64));
+    let processes = shapes.region.processes.read_pointer(target, region);
     match processes.map_err(Reason::of).and_then(|processes| Ok((processes, awaited(target, shapes, region)?))) {
         Ok((processes, awaited)) => {
             for (place, at) in awaited {
@@ -39,10 +39,9 @@ pub fn read(target: &dyn Target, shapes: &ShmAnswers, endpoint: TargetAddr) -> L
 /// Each answer that is awaited: its place from the beginning of the shared memory on, and the send.
 fn awaited(target: &dyn Target, shapes: &ShmAnswers, region: TargetAddr) -> Result<Vec<(u64, TargetAddr)>, Reason> {
     let (queue, size) = (&shapes.answers, shapes.answer.size as u64);
-    let offset = target.read_uint(region.wrapping_add(shapes.region.answers.offset as u64), 8).map_err(Reason::of)?;
+    let offset = shapes.region.answers.read_uint(target, region).map_err(Reason::of)?;
     let at = region.wrapping_add(offset);
-    let mut buffer = Vec::new();
-    let record = Record::read(target, at, queue.size, &mut buffer).map_err(Reason::of)?;
+    let record = Record::owned(target, at, queue.size).map_err(Reason::of)?;
     let (count, mask) = (record.uint(queue.count), record.uint(queue.mask));
     let (read, written) = (record.uint(queue.read), record.uint(queue.written));
     let waiting = written.wrapping_sub(read);
@@ -116,8 +115,7 @@ pub fn number(target: &dyn Target, shapes: &ShmAnswers, at: TargetAddr) -> Optio
     if at.is_null() {
         return None;
     }
-    let mut buffer = Vec::new();
-    let record = Record::read(target, at, shapes.came.size, &mut buffer).ok()?;
+    let record = Record::owned(target, at, shapes.came.size).ok()?;
     let place = record.uint(shapes.came.answer);
     let waits = !shapes.copied.contains(&record.uint(shapes.came.way)) && place != 0;
     waits.then_some(Number::OfProcess(place))

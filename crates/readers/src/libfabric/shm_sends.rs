@@ -80,7 +80,7 @@ pub fn number(target: &dyn Target, layout: &Layout, context: TargetAddr) -> Opti
     if context.is_null() || slot.kind != FieldKind::Pointer {
         return None;
     }
-    let command = target.read_pointer(context.wrapping_add(slot.offset as u64)).ok()?;
-    let sender = target.read_pointer(command.wrapping_add(shapes.header.sender.offset as u64)).ok()?;
+    let command = slot.read_pointer(target, context).ok()?;
+    let sender = shapes.header.sender.read_pointer(target, command).ok()?;
     (!sender.is_null()).then_some(Number::OfProcess(sender.get()))
 }

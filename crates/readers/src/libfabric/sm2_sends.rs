@@ -60,7 +60,7 @@ struct Own {
 fn own(target: &dyn Target, shapes: &Sm2Sends, endpoint: TargetAddr) -> Result<Own, Reason> {
     let shape = &shapes.own;
     let pointer = |slot: Slot, what| behind(target, endpoint, slot.offset, what);
-    let number = endpoint.wrapping_add(shape.number.offset as u64);
+    let number = shape.number.address_in(endpoint);
     Ok(Own {
         base: behind(target, pointer(shape.map, "shared memory")?, shapes.map.base.offset, "shared memory")?,
         region: pointer(shape.region, "part of shared memory")?,
@@ -75,8 +75,7 @@ fn in_use(target: &dyn Target, shapes: &Sm2Sends, region: TargetAddr) -> Result<
     let shape = &shapes.entries;
     let offset = field(target, region, shapes.region.entries.offset);
     let at = region.wrapping_add(offset.ok_or("its part of shared memory cannot be read")?);
-    let mut buffer = Vec::new();
-    let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
+    let record = Record::owned(target, at, shape.size).map_err(Reason::of)?;
     let (count, stride) = (record.uint(shape.count), record.uint(shape.stride));
     let no_pool = || Reason::new(format!("what stands at {at} is no pool of libfabric's"));
     let bytes = usize::try_from(count).ok().filter(|_| count <= MAX_ENTRIES).map(|count| count * LINK);
@@ -160,10 +159,9 @@ fn place(target: &dyn Target, shapes: &Sm2Sends, own: &Own, found: &mut [(Target
 fn queues(target: &dyn Target, shapes: &Sm2Sends, own: &Own) -> Option<Vec<(u64, TargetAddr)>> {
     let slot = shapes.addresses.addresses;
     let words = usize::try_from(MAX_PROCESSES * 8).unwrap_or(0).min(slot.size);
-    let addresses = target.read_bytes(own.addresses.wrapping_add(slot.offset as u64), words).ok()?;
+    let addresses = target.read_bytes(slot.address_in(own.addresses), words).ok()?;
     let base = own.base;
-    let mut buffer = Vec::new();
-    let header = Record::read(target, base, shapes.header.size, &mut buffer).ok()?;
+    let header = Record::owned(target, base, shapes.header.size).ok()?;
     let (first, stride) = (header.uint(shapes.header.first), header.uint(shapes.header.stride));
     let mut found = Vec::new();
     for (number, address) in (0_u64..).zip(addresses.chunks_exact(8).map(|word| target.abi().uint(word))) {
@@ -181,7 +179,7 @@ fn queues(target: &dyn Target, shapes: &Sm2Sends, own: &Own) -> Option<Vec<(u64,
 /// By what a message names its send. `at`: what sm2 has of the message.
 pub fn number(target: &dyn Target, shapes: &Sm2Sends, at: TargetAddr) -> Option<Number> {
     let shape = &shapes.arrived;
-    let word = |slot: Slot| target.read_uint(at.wrapping_add(slot.offset as u64), slot.size as u64).ok();
+    let word = |slot: Slot| slot.read_uint(target, at).ok();
     if at.is_null() || !shapes.is_fetched(word(shape.way)?) {
         return None;
     }

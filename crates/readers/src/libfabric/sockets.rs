@@ -35,7 +35,7 @@ pub fn context(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Op
     if class(context)? != layout.classes.receives {
         return None;
     }
-    let head = |slot: Slot| context.wrapping_add(slot.offset as u64);
+    let head = |slot: Slot| slot.address_in(context);
     let is_list = |head: TargetAddr| {
         let width = target.abi().pointer_width.bytes();
         let next = target.read_pointer(head).ok()?;
@@ -51,7 +51,7 @@ pub fn context(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Op
 pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Option<Queues> {
     let sockets = layout.sockets.as_ref()?;
     let (attributes, context) = context(target, layout, endpoint)?;
-    let head = |slot: Slot| context.wrapping_add(slot.offset as u64);
+    let head = |slot: Slot| slot.address_in(context);
     let list = |slot: Slot| circular_list(target, head(slot), 0, MAX_LIST);
     let receives =
         Listed::of(list(sockets.receives.receives), "a receive", |link| receive(target, &sockets.entry, context, link));
@@ -79,7 +79,7 @@ fn entry<'a>(
     link: TargetAddr,
     buffer: &'a mut Vec<u8>,
 ) -> Result<Record<'a>, Reason> {
-    let at = TargetAddr::new(link.get().wrapping_sub(shape.link.offset as u64));
+    let at = shape.link.structure_of(link);
     Record::read(target, at, shape.size, buffer).map_err(Reason::of)
 }
 

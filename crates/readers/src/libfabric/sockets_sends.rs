@@ -19,9 +19,8 @@ pub fn read(target: &dyn Target, layout: &Layout, attributes: TargetAddr, receiv
         return Listed::failed(format!("the layout {} has nothing of the sends of sockets", layout.name));
     };
     let shape = &shapes.sends;
-    let mut buffer = Vec::new();
     let context = of_sends(target, sockets, shapes, attributes, receives).unwrap_or(TargetAddr::NULL);
-    let record = match Record::read(target, context, shape.size, &mut buffer) {
+    let record = match Record::owned(target, context, shape.size) {
         Ok(record) if record.pointer(shape.attributes) == attributes => record,
         _ => {
             return Listed::failed(format!("what libfabric's endpoint has at {context} are no sends of its own"));
@@ -49,8 +48,7 @@ fn of_sends(
     if !own.is_null() {
         return Some(own);
     }
-    let word =
-        |at: TargetAddr, slot: Slot| target.read_uint(at.wrapping_add(slot.offset as u64), slot.size as u64).ok();
+    let word = |at: TargetAddr, slot: Slot| slot.read_uint(target, at).ok();
     let number = word(receives, sockets.receives.number)?;
     let several =
         pointer(attributes, shapes.owner.several).filter(|_| Some(number) < word(attributes, shapes.owner.count));
@@ -64,7 +62,7 @@ fn send(
     link: TargetAddr,
 ) -> Result<Option<Send>, Reason> {
     let (shape, piece) = (&shapes.send, &shapes.piece);
-    let at = TargetAddr::new(link.get().wrapping_sub(shape.link.offset as u64));
+    let at = shape.link.structure_of(link);
     let mut buffer = Vec::new();
     let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
     if record.pointer(shape.owner) != owner {

@@ -34,7 +34,7 @@ pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Resul
     let tcp =
         layout.tcp.as_ref().ok_or_else(|| Reason::new(format!("the layout {} has nothing of tcp", layout.name)))?;
     let at = behind(target, endpoint, tcp.endpoint.shared.offset, "receives")?;
-    let read = |slot: Slot| target.read_pointer(at.wrapping_add(slot.offset as u64)).map_err(Reason::of);
+    let read = |slot: Slot| slot.read_pointer(target, at).map_err(Reason::of);
     if read(tcp.receives.owner)? != endpoint {
         return Err(Reason::new(format!("the receives of libfabric's endpoint at {endpoint} are not its own")));
     }
@@ -55,7 +55,7 @@ fn receives(
     let mut all = waiting(first);
     let width = usize::try_from(target.abi().pointer_width.bytes()).unwrap_or(8);
     let head = Slot { offset: 0, size: width, kind: FieldKind::Pointer };
-    let directed = at.wrapping_add(tcp.receives.directed.offset as u64);
+    let directed = tcp.receives.directed.address_in(at);
     let mut heads = Vec::new();
     let read = arrays::items(target, array, directed, 2 * width, |_, item| heads.push(item.pointer(head)));
     for head in heads.into_iter().filter(|head| !head.is_null()) {
@@ -85,12 +85,12 @@ fn receive(target: &dyn Target, shape: &TcpEntryShape, at: TargetAddr) -> Result
 }
 
 fn messages(target: &dyn Target, tcp: &Tcp, domain: TargetAddr) -> Listed<Message> {
-    let list = |slot: Slot| circular_list(target, domain.wrapping_add(slot.offset as u64), 0, MAX_PEERS);
-    let before = |link: TargetAddr, slot: Slot| TargetAddr::new(link.get().wrapping_sub(slot.offset as u64));
+    let list = |slot: Slot| circular_list(target, slot.address_in(domain), 0, MAX_PEERS);
+    let before = |link: TargetAddr, slot: Slot| slot.structure_of(link);
     let mut all = Listed::default();
     let saved = list(tcp.domain.saved);
     for link in saved.elements {
-        let queue = before(link, tcp.saved.link).wrapping_add(tcp.saved.messages.offset as u64);
+        let queue = tcp.saved.messages.address_in(before(link, tcp.saved.link));
         match target.read_pointer(queue) {
             Ok(first) => {
                 let walk = linear_list(target, first, 0, MAX_LIST);
@@ -119,28 +119,26 @@ fn messages(target: &dyn Target, tcp: &Tcp, domain: TargetAddr) -> Listed<Messag
 }
 
 fn saved_message(target: &dyn Target, shape: &TcpEntryShape, at: TargetAddr) -> Result<Message, Reason> {
-    let mut buffer = Vec::new();
-    let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
+    let record = Record::owned(target, at, shape.size).map_err(Reason::of)?;
     let context = record.pointer(shape.context);
     Ok(Message {
         source: Source::of(record.uint(shape.address)).address(),
         claimed: (!context.is_null()).then_some(context),
-        ..of_header(shape, &record, 0)
+        ..of_header(shape, &record.view(), 0)
     })
 }
 
 /// The message that a connection has stopped at.
 fn of_connection(target: &dyn Target, tcp: &Tcp, at: TargetAddr) -> Result<Message, Reason> {
     let shape = &tcp.connection;
-    let word = |slot: Slot| target.read_pointer(at.wrapping_add(slot.offset as u64)).map_err(Reason::of);
+    let word = |slot: Slot| slot.read_pointer(target, at).map_err(Reason::of);
     let peer = word(shape.peer)?;
     let source = process_of(target, peer, tcp.peer.address)?;
     let claimed = word(shape.claimed)?;
     let entry = &tcp.entry;
-    let header = at.wrapping_add(shape.header.offset as u64);
-    let mut buffer = Vec::new();
-    let record = Record::read(target, header, entry.header.size, &mut buffer).map_err(Reason::of)?;
-    let message = of_header(entry, &record, entry.header.offset);
+    let header = shape.header.address_in(at);
+    let record = Record::owned(target, header, entry.header.size).map_err(Reason::of)?;
+    let message = of_header(entry, &record.view(), entry.header.offset);
     Ok(Message { source, claimed: (!claimed.is_null()).then_some(claimed), ..message })
 }
 

@@ -27,7 +27,7 @@ pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Liste
         return Listed::failed(format!("the layout {} has nothing of tcp's sends", layout.name));
     };
     let mut all = Listed::default();
-    let at = |slot: Slot| endpoint.wrapping_add(slot.offset as u64);
+    let at = |slot: Slot| slot.address_in(endpoint);
     let mut connections = Vec::new();
     match arrays::objects(target, &shapes.map, at(shapes.endpoint.connections)) {
         Ok(objects) => connections.extend(objects.into_iter().map(|(_, connection)| connection)),
@@ -60,8 +60,7 @@ fn of_connection(
     connection: TargetAddr,
     all: &mut Listed<Send>,
 ) -> Result<(), Reason> {
-    let mut buffer = Vec::new();
-    let record = Record::read(target, connection, shapes.connection.size, &mut buffer).map_err(Reason::of)?;
+    let record = Record::owned(target, connection, shapes.connection.size).map_err(Reason::of)?;
     if record.pointer(shapes.connection.owner) != endpoint {
         return Err(Reason::new(format!("a connection of libfabric's endpoint at {endpoint} is not its own")));
     }
@@ -70,7 +69,7 @@ fn of_connection(
         return Ok(());
     }
     let destination = process_of(target, peer, tcp.peer.address)?;
-    let pointer = |slot: Slot| target.read_pointer(at.wrapping_add(slot.offset as u64)).map_err(Reason::of);
+    let pointer = |slot: Slot| slot.read_pointer(target, at).map_err(Reason::of);
     let announced = match shapes.queues.announced {
         Some(slot) => announced(target, shapes, pointer(slot)?)?,
         None => Vec::new(),

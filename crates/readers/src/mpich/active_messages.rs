@@ -187,16 +187,14 @@ impl ActiveMessages {
 
     /// Whether a receive that is on no list was matched; `None` where that cannot be read.
     pub fn was_matched(&self, more: TargetAddr, around: &Around<'_>) -> Option<bool> {
-        let mut buffer = Vec::new();
-        let record = Record::read(around.target, more, self.more.size, &mut buffer).ok()?;
+        let record = Record::owned(around.target, more, self.more.size).ok()?;
         Some(record.uint(self.more.flags) & MATCHED != 0)
     }
 
     /// The address at its sender of the request that a message, which nobody has received, is answered to.
     fn senders_request(&self, request: &Request<'_>, around: &Around<'_>) -> Option<u64> {
         let slot = self.more.senders?;
-        let mut buffer = Vec::new();
-        let record = Record::read(around.target, self.more_of(request), self.more.size, &mut buffer).ok()?;
+        let record = Record::owned(around.target, self.more_of(request), self.more.size).ok()?;
         let named = record.uint(slot);
         (record.uint(self.more.flags) & SENDER_WAITS != 0 && named != 0).then_some(named)
     }
@@ -229,8 +227,8 @@ impl ActiveMessages {
             if found.len() >= limit {
                 return None;
             }
-            found.push(target.read_pointer(start.wrapping_add(request.offset as u64)).ok()?);
-            at = target.read_pointer(start.wrapping_add(next.offset as u64)).ok()?;
+            found.push(request.read_pointer(target, start).ok()?);
+            at = next.read_pointer(target, start).ok()?;
         }
         Some(found)
     }

@@ -152,8 +152,7 @@ impl Ch3 {
         if record.uint(shape.state) & MESSAGE_MASK != SELF_MESSAGE {
             return u64::try_from(record.int(shape.arrived)).ok();
         }
-        let mut buffer = Vec::new();
-        let sender = Record::read(around.target, record.pointer(shape.partner), shape.size, &mut buffer).ok()?;
+        let sender = Record::owned(around.target, record.pointer(shape.partner), shape.size).ok()?;
         let bytes = around.datatypes.of(sender.uint(shape.datatype) as u32).bytes?;
         bytes.checked_mul(u64::try_from(sender.int(shape.count)).ok()?)
     }

@@ -202,7 +202,7 @@ pub fn read_all(
         return Err(ReaderError::Damaged("MPI_COMM_WORLD was not found in the library".to_owned()));
     }
     let size = &shapes.communicator.group_size;
-    let read = |world: TargetAddr| target.read_uint(world.wrapping_add(size.offset as u64), size.size as u64);
+    let read = |world: TargetAddr| size.read_uint(target, world);
     let world_size = world.map(read).transpose()?.map(|size| i64::try_from(size).unwrap_or(0));
     let groups = Groups::new(target, layouts, world_size)?;
     let worlds = Worlds::new(target, layouts, &pools.ranges, world_size)?;
@@ -319,7 +319,7 @@ pub fn live(
     if let Some(builtins) = pools.builtins(kind) {
         for index in 0..builtins.count {
             let at = builtins.at.wrapping_add(index * builtins.stride);
-            match target.read_uint(at.wrapping_add(shapes.header.handle.offset as u64), 4) {
+            match target.read_uint(shapes.header.handle.address_in(at), 4) {
                 Ok(value) => {
                     let value = HandleValue(u32::try_from(value).unwrap_or(0));
                     // Not every place of an array is in use.

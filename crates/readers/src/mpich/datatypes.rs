@@ -163,8 +163,7 @@ impl<'a> Datatypes<'a> {
 
     fn object(&self, handle: HandleValue) -> Option<KnownDatatype> {
         let at = self.pools.address_of(self.target, handle)?;
-        let mut buffer = Vec::new();
-        let record = Record::read(self.target, at, self.shape.size, &mut buffer).ok()?;
+        let record = Record::owned(self.target, at, self.shape.size).ok()?;
         let name = record.text(self.shape.name, MAX_NAME, self.target).ok().filter(|name| !name.is_empty());
         Some(KnownDatatype {
             name: name.map(|name| printable(&name).into()),

@@ -261,7 +261,7 @@ impl Decoder {
         let (Device::Ch4(messages), Some(posted)) = (&self.device, self.old_posted) else { return HashMap::new() };
         let mut found = HashMap::new();
         for (index, communicator) in communicators.found.iter().enumerate() {
-            let first = target.read_pointer(communicator.at.wrapping_add(posted.offset as u64)).unwrap_or_default();
+            let first = posted.read_pointer(target, communicator.at).unwrap_or_default();
             let requests = messages.old_list(target, first, known).unwrap_or_default();
             found.extend(requests.into_iter().map(|request| (request, index)));
         }
@@ -279,7 +279,7 @@ impl Decoder {
         let mut found = Vec::new();
         for communicator in &communicators.found {
             for slot in [posted, unexpected] {
-                let head_at = communicator.at.wrapping_add(slot.offset as u64);
+                let head_at = slot.address_in(communicator.at);
                 let first = target.read_pointer(head_at).unwrap_or_default();
                 let requests = messages.old_list(target, first, known).filter(|requests| !requests.is_empty());
                 found.extend(requests.map(|requests| List { head_at, requests }));

@@ -228,9 +228,8 @@ impl<'a> Groups<'a> {
             self.claim(size)?;
             return self.mapped_group(at, shape, size, false);
         }
-        let mut buffer = Vec::new();
         let Some((group, process)) = &self.listed else { return Ok(None) };
-        let record = Record::read(self.target, at, group.size, &mut buffer)?;
+        let record = Record::owned(self.target, at, group.size)?;
         same_size(record.int(group.count), size)?;
         self.claim(size)?;
         let lpids = record.pointer(group.lpids);
@@ -264,8 +263,7 @@ impl<'a> Groups<'a> {
     }
 
     fn lpids(&self, at: TargetAddr, shape: &MappedGroup, size: i64, fewer: bool) -> Result<Vec<Option<i64>>, Reason> {
-        let mut buffer = Vec::new();
-        let group = Record::read(self.target, at, shape.size, &mut buffer)?;
+        let group = Record::owned(self.target, at, shape.size)?;
         let count = group.int(shape.count);
         if !fewer || count < size {
             same_size(count, size)?;
@@ -361,7 +359,7 @@ impl<'a> Groups<'a> {
             return Ok(Some(Group::clone(known)));
         }
         let lpid = |at: TargetAddr| {
-            let at = at.wrapping_add(connection.lpid.offset as u64);
+            let at = connection.lpid.address_in(at);
             self.target.read_uint(at, connection.lpid.size as u64).ok()
         };
         let connections = self.connections(at, shape, size)?.into_iter();
@@ -379,7 +377,7 @@ impl<'a> Groups<'a> {
             return Err(Reason::new(format!("a table of {count} connections for {size} processes")));
         }
         let width = self.target.abi().pointer_width.bytes();
-        let first = at.wrapping_add(shape.connections.offset as u64);
+        let first = shape.connections.address_in(at);
         // Numbers have a sign, addresses none.
         let address = |number: i64| TargetAddr::new(number as u64 & u64::MAX >> (64 - 8 * width.min(8)));
         let width = usize::try_from(width).unwrap_or(8);
@@ -417,8 +415,7 @@ impl<'a> Groups<'a> {
                     return Ok(Vec::new());
                 }
                 let read = |at: TargetAddr| {
-                    let number =
-                        |slot: Slot| self.target.read_uint(at.wrapping_add(slot.offset as u64), slot.size as u64).ok();
+                    let number = |slot: Slot| slot.read_uint(self.target, at).ok();
                     let rank = i64::try_from(number(rank)?).ok()?;
                     Some(Identity { world: InLibrary::ProcessGroup(TargetAddr::new(number(group)?)), rank })
                 };

@@ -69,8 +69,7 @@ impl ActiveMessages {
     ) -> Option<Decoded> {
         let shape = &self.shape;
         let send = request.record.pointer(shape.self_match?);
-        let mut buffer = Vec::new();
-        let record = Record::read(around.target, send, request.shape.size, &mut buffer).ok()?;
+        let record = Record::owned(around.target, send, request.shape.size).ok()?;
         let bytes = around.datatypes.of(record.uint(shape.self_datatype?) as u32).bytes;
         let count = u64::try_from(record.int(shape.self_count?)).ok();
         let bytes = count.zip(bytes).and_then(|(count, bytes)| count.checked_mul(bytes));

@@ -110,8 +110,7 @@ fn predefined(target: &dyn Target, shapes: &Shapes, pools: &Pools, found: &mut V
         let handle = HandleValue(HandleValue::first(Place::Builtin, ObjectKind::Comm).0 | index);
         let at = pools.address_of(target, handle)?;
         let shape = &shapes.communicator;
-        let mut buffer = Vec::new();
-        match Record::read(target, at, shape.size, &mut buffer) {
+        match Record::owned(target, at, shape.size) {
             Ok(record) => Some(Predefined {
                 name: record.text(shape.name, 64, target).map(|name| printable(&name)).unwrap_or_default(),
                 rank: record.int(shape.rank),

@@ -91,7 +91,7 @@ impl<'a> Worlds<'a> {
 
     fn id(&self, group: TargetAddr) -> Option<String> {
         let slot = self.id.filter(|_| !group.is_null())?;
-        let at = self.target.read_pointer(group.wrapping_add(slot.offset as u64)).ok().filter(|at| !at.is_null())?;
+        let at = slot.read_pointer(self.target, group).ok().filter(|at| !at.is_null())?;
         let id = self.target.read_c_string(at, MAX_ID).ok()?;
         // Without a process manager all are called "0" (MPIDI_CH3I_Init, src/mpid/ch3/src/mpid_init.c, v4.0.2).
         (id.len() > 1).then(|| printable(&id))

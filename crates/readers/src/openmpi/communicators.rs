@@ -84,8 +84,7 @@ pub fn read_all(target: &dyn Target, shapes: &Shapes, groups: &Groups<'_>) -> Re
     let table = required(target, "ompi_mpi_communicators")?.addr;
     let null = required(target, "ompi_mpi_comm_null")?.addr;
     let world = required(target, super::detect::MARK)?.addr;
-    let mut buffer = Vec::new();
-    let record = Record::read(target, table, shapes.pointer_array.size, &mut buffer)?;
+    let record = Record::owned(target, table, shapes.pointer_array.size)?;
     let slots = record.int(shapes.pointer_array.len);
     if !(0..=MAX_SLOTS as i64).contains(&slots) {
         return Err(ReaderError::Damaged(format!("the table of communicators has {slots} slots")));
@@ -138,7 +137,7 @@ pub fn class(target: &dyn Target) -> Option<TargetAddr> {
 /// # Errors
 /// Where it cannot be read.
 pub fn class_of(target: &dyn Target, shapes: &Shapes, addr: TargetAddr) -> Result<TargetAddr, TargetError> {
-    target.read_pointer(addr.wrapping_add(shapes.object.class.offset as u64))
+    shapes.object.class.read_pointer(target, addr)
 }
 
 /// Reads the group of MPI_COMM_WORLD, so that `groups` can tell world ranks.
@@ -150,8 +149,7 @@ pub fn learn_world(
     problems: &mut Vec<String>,
 ) {
     let shape = &shapes.communicator;
-    let mut buffer = Vec::new();
-    let learned = Record::read(target, world, shape.size, &mut buffer).map_err(ReaderError::from).and_then(|record| {
+    let learned = Record::owned(target, world, shape.size).map_err(ReaderError::from).and_then(|record| {
         let group = record.pointer(shape.local_group);
         // With sessions only there is no MPI_COMM_WORLD: the process itself is of our job.
         if group.is_null() {
@@ -177,8 +175,7 @@ pub fn read_one(
     problems: &mut Vec<String>,
 ) -> Result<Found, ReaderError> {
     let (shape, constants) = (&shapes.communicator, &shapes.constants);
-    let mut buffer = Vec::new();
-    let record = Record::read(target, addr, shape.size, &mut buffer)?;
+    let record = Record::owned(target, addr, shape.size)?;
     let flags = record.uint(shape.flags);
     let inter = flags & constants.comm_inter != 0;
     let name = match record.text(shape.name, MAX_NAME, target) {
@@ -203,7 +200,7 @@ pub fn read_one(
         elsewhere.extend(groups.elsewhere(record.pointer(shape.remote_group), true));
     }
     let my_rank = record.int(shape.my_rank);
-    let (unique_id, context_id) = ids(shapes, &record);
+    let (unique_id, context_id) = ids(shapes, &record.view());
     let facts = model::Communicator {
         name_set: Some(flags & constants.comm_name_is_set != 0),
         unique_id,

@@ -99,8 +99,7 @@ struct Described {
 }
 
 fn component(target: &dyn Target, shape: &Component, at: TargetAddr) -> Result<Described, ReaderError> {
-    let mut buffer = Vec::new();
-    let record = Record::read(target, at, shape.size, &mut buffer)?;
+    let record = Record::owned(target, at, shape.size)?;
     let text = |slot| record.text(slot, 64, target).map(|text| printable(&text));
     let (project, name) = (text(shape.project)?, text(shape.name)?);
     if project != "ompi" && !(project.is_empty() && name.is_empty()) {

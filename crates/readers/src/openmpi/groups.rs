@@ -171,8 +171,7 @@ impl<'a> Groups<'a> {
 
     fn members(&self, group: TargetAddr, depth: usize) -> Result<Vec<TargetAddr>, ReaderError> {
         let (shape, constants) = (&self.shapes.group, &self.shapes.constants);
-        let mut buffer = Vec::new();
-        let record = Record::read(self.target, group, shape.size, &mut buffer)?;
+        let record = Record::owned(self.target, group, shape.size)?;
         let count = record.uint(shape.count);
         if count > MAX_MEMBERS {
             return Err(damaged(format!("the group at {group} has {count} members")));
@@ -192,12 +191,12 @@ impl<'a> Groups<'a> {
         }
         let parents = self.members(record.pointer(shape.parent), depth + 1)?;
         let chosen = if sparse & constants.group_sporadic != 0 {
-            self.sporadic(&record, parents.len())?
+            self.sporadic(&record.view(), parents.len())?
         } else if sparse & constants.group_strided != 0 {
             let (offset, stride) = (record.int(shape.strided_offset), record.int(shape.strided_stride));
             collect(count, (0..count as i64).map(|rank| offset.wrapping_add(rank.wrapping_mul(stride))))?
         } else {
-            self.bitmap(&record, parents.len())?
+            self.bitmap(&record.view(), parents.len())?
         };
         if chosen.len() as u64 != count {
             return Err(damaged(format!("the sparse group at {group} has {} of {count} members", chosen.len())));
@@ -250,9 +249,7 @@ impl<'a> Groups<'a> {
             return Ok(*known);
         }
         let shape = &self.shapes.proc;
-        let number = |slot: crate::record::Slot| {
-            self.target.read_uint(member.wrapping_add(slot.offset as u64), slot.size as u64)
-        };
+        let number = |slot: crate::record::Slot| slot.read_uint(self.target, member);
         let name = ProcName { job: number(shape.job)? as u32, vpid: number(shape.vpid)? as u32 };
         self.names.borrow_mut().insert(member, name);
         Ok(name)

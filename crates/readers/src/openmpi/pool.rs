@@ -35,8 +35,7 @@ pub fn walk(
     visit: impl FnMut(Record<'_>) -> bool,
 ) -> Result<Vec<String>, ReaderError> {
     let shape = &pools.free_list;
-    let mut buffer = Vec::new();
-    let record = Record::read(target, pool_at, shape.size, &mut buffer)?;
+    let record = Record::owned(target, pool_at, shape.size)?;
     let raw_size = record.uint(shape.item_size);
     let alignment = record.uint(shape.alignment).max(1);
     let damaged = |what: String| Err(ReaderError::Damaged(format!("the request pool at {pool_at} {what}")));
@@ -49,7 +48,7 @@ pub fn walk(
     }
     let per_alloc = record.uint(shape.per_alloc).clamp(1, MAX_OBJECTS);
     let list = record.address_of(shape.allocations);
-    let sentinel = list.wrapping_add(shapes.list.sentinel.offset as u64);
+    let sentinel = shapes.list.sentinel.address_in(list);
     // No chunk is empty.
     let chunks = circular_list(target, sentinel, shapes.list_item.next.offset as u64, allocated as usize);
 

@@ -99,8 +99,7 @@ impl<'a> Datatypes<'a> {
             return known.clone();
         }
         let shape = &self.shapes.datatype;
-        let mut buffer = Vec::new();
-        let known = match Record::read(self.target, at, shape.size, &mut buffer) {
+        let known = match Record::owned(self.target, at, shape.size) {
             Ok(record) => KnownDatatype {
                 name: record
                     .text(shape.name, 256, self.target)

@@ -171,10 +171,9 @@ impl UcxLayout {
 
     /// Whether a worker of this layout stands at an address: it belongs to `context`, and its lists are lists.
     pub fn is_worker(&self, target: &dyn Target, at: TargetAddr, context: TargetAddr) -> bool {
-        let mut buffer = Vec::new();
         // Only the part up to the queues is needed: a worker has some ten thousand bytes more.
         let size = self.worker.unexpected_by_tag.offset + self.worker.unexpected_by_tag.size;
-        let Ok(record) = Record::read(target, at, size, &mut buffer) else { return false };
+        let Ok(record) = Record::owned(target, at, size) else { return false };
         let head = record.address_of(self.worker.unexpected);
         record.pointer(self.worker.context) == context
             && is_list(target, head)

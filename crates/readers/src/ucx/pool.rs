@@ -49,10 +49,9 @@ impl<'a> RequestPool<'a> {
         else {
             return Err(ReaderError::Damaged(format!("the profile {} lacks the pools of UCX", layout.name)));
         };
-        let at = worker.wrapping_add(pool.offset as u64);
-        let data = target.read_pointer(worker.wrapping_add(data.offset as u64))?;
-        let mut buffer = Vec::new();
-        let record = Record::read(target, data, shape.size, &mut buffer)?;
+        let at = pool.address_in(worker);
+        let data = data.read_pointer(target, worker)?;
+        let record = Record::owned(target, data, shape.size)?;
         let (element, alignment) = (record.uint(shape.element), record.uint(shape.alignment));
         let word = target.abi().pointer_width.bytes();
         // `ucp_worker_create` (src/ucp/core/ucp_worker.c): a request, and what its user asked for.

@@ -78,8 +78,8 @@ impl Workers {
             return None;
         }
         let (interfaces, count) = (self.layout.worker.interfaces?, self.layout.worker.interface_count?);
-        let table = target.read_pointer(worker.wrapping_add(interfaces.offset as u64)).ok()?;
-        let count = target.read_uint(worker.wrapping_add(count.offset as u64), count.size as u64).ok()?;
+        let table = interfaces.read_pointer(target, worker).ok()?;
+        let count = count.read_uint(target, worker).ok()?;
         if count > MAX_INTERFACES {
             return None;
         }
@@ -133,9 +133,8 @@ impl Workers {
                 Ok(Some(Arrived { word: read(0)?, length, buffer: None, announced: false, sender }))
             }
             RENDEZVOUS => {
-                let of = announced.opcode.map_or(Ok(WITH_TAG), |slot| {
-                    target.read_uint(at.wrapping_add(slot.offset as u64), slot.size as u64).map_err(Reason::of)
-                })?;
+                let of =
+                    announced.opcode.map_or(Ok(WITH_TAG), |slot| slot.read_uint(target, at).map_err(Reason::of))?;
                 let (length, sender) = (read(announced.total.offset)?, Some(read(announced.senders.offset)?));
                 let message = Arrived { word: read(0)?, length, buffer: None, announced: true, sender };
                 Ok((of == WITH_TAG).then_some(message))

@@ -56,7 +56,7 @@ impl Workers {
             Sample::Receive(..) => Some(more.owner),
             Sample::Send(_) | Sample::Arrived(_) => {
                 let slot = self.layout.endpoint.worker;
-                target.read_pointer(more.owner.wrapping_add(slot.offset as u64)).ok()
+                slot.read_pointer(target, more.owner).ok()
             }
         };
         worker.is_some_and(|worker| self.at.contains(&worker))
@@ -65,13 +65,13 @@ impl Workers {
     /// Whether a network card matches messages of a worker itself: those that it holds are on no list.
     pub fn is_offloading(&self, target: &dyn Target, worker: TargetAddr) -> bool {
         let slot = self.layout.worker.offloading;
-        let card = slot.map(|slot| target.read_pointer(worker.wrapping_add(slot.offset as u64)));
+        let card = slot.map(|slot| slot.read_pointer(target, worker));
         matches!(card, Some(Ok(card)) if !card.is_null())
     }
 
     /// The messages of one worker in matching order, and why there may be more.
     pub fn arrived(&self, target: &dyn Target, worker: TargetAddr) -> (Vec<Arrived>, Option<String>) {
-        let head = worker.wrapping_add(self.layout.worker.unexpected.offset as u64);
+        let head = self.layout.worker.unexpected.address_in(worker);
         // ucs_list_link_t: the one before, then the one after (openucx/ucx, src/ucs/datastruct/list.h).
         let walk = circular_list(target, head, target.abi().pointer_width.bytes(), MAX_LIST);
         let mut problem = walk.stopped.map(|stopped| format!("UCX's list of messages: {stopped}"));
@@ -149,8 +149,8 @@ impl Workers {
         let width = usize::try_from(abi.pointer_width.bytes()).ok()?;
         let pointer = |offset: usize| Slot { offset, size: width, kind: FieldKind::Pointer };
         for worker in &self.at {
-            let table = target.read_pointer(worker.wrapping_add(shape.expected.offset as u64)).ok()?;
-            let wildcard = worker.wrapping_add(shape.wildcard.offset as u64);
+            let table = shape.expected.read_pointer(target, *worker).ok()?;
+            let wildcard = shape.wildcard.address_in(*worker);
             for (at, count) in [(table, LISTS), (wildcard, 1)] {
                 let bytes = target.read_bytes(at, count * receives.size).ok()?;
                 for (index, queue) in bytes.chunks_exact(receives.size).enumerate() {

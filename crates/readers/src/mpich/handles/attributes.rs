@@ -78,7 +78,7 @@ pub fn read(
 /// library is a part of the program.
 fn is_library(reader: &HandleReader<'_>, at: TargetAddr) -> bool {
     let Ok(slot) = Slot::resolve(reader.layouts, "MPII_Keyval", "delfn.user_function") else { return false };
-    let function = reader.target.read_pointer(at.wrapping_add(slot.offset as u64));
+    let function = slot.read_pointer(reader.target, at);
     function.is_ok_and(|function| !function.is_null() && reader.in_library_image(function))
 }
 

@@ -25,8 +25,7 @@ const MAX_NAME: usize = 256;
 pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &mut Handle) -> Result<(), ReaderError> {
     let at = object.at.ok_or_else(|| ReaderError::NotRead(NO_OBJECT.to_owned()))?;
     let shape = &reader.shapes.communicator;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
+    let record = Record::owned(reader.target, at, shape.size)?;
     let inter = record.int(shape.kind) == reader.shapes.intercommunicator;
     let name = printable(&record.text(shape.name, MAX_NAME, reader.target)?);
     let (rank, size) = (record.int(shape.rank), record.int(shape.group_size));

@@ -117,8 +117,7 @@ impl Datatypes<'_> {
     fn aligned(&self, node: &Node, limit: usize, alignment: usize) -> Result<Envelope, ReaderError> {
         let (reader, at) = (self.reader, node.args);
         let shape = Contents::resolve(reader.layouts)?;
-        let mut buffer = Vec::new();
-        let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
+        let record = Record::owned(reader.target, at, shape.size)?;
         let counts = shape.counts.map_or(0, |slot| record.int(slot));
         let [integers, addresses, datatypes, counts] = lengths(
             at,
@@ -187,8 +186,7 @@ impl Source for Datatypes<'_> {
             });
         };
         let shape = &self.shape;
-        let mut buffer = Vec::new();
-        let record = Record::read(self.reader.target, at, shape.size, &mut buffer)?;
+        let record = Record::owned(self.reader.target, at, shape.size)?;
         let name = printable(&record.text(shape.name, MAX_NAME, self.reader.target)?);
         let predefined = object.constant.is_some();
         Ok(Node {

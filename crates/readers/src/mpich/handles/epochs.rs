@@ -133,8 +133,7 @@ pub fn read(reader: &HandleReader<'_>, at: TargetAddr, comm: &Found) -> Result<E
 
 fn of_ch4(reader: &HandleReader<'_>, at: TargetAddr, comm: &Found) -> Result<Epochs, ReaderError> {
     let shape = Shape4::resolve(reader.layouts)?;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, at, record_size(reader)?, &mut buffer)?;
+    let record = Record::owned(reader.target, at, record_size(reader)?)?;
     let access = Open::of(OF_CH4, 0, record.int(shape.access))?;
     let exposure = Open::of(OF_CH4, 0, record.int(shape.exposure))?;
     let group = |open: bool, slot: Slot| match open {
@@ -163,7 +162,7 @@ fn record_size(reader: &HandleReader<'_>) -> Result<usize, ReaderError> {
 fn members(reader: &HandleReader<'_>, at: TargetAddr) -> Known<WorldRanks> {
     let read = || -> Result<WorldRanks, ReaderError> {
         let count = Group::resolve(reader.layouts)?.count;
-        let count = reader.target.read_uint(at.wrapping_add(count.offset as u64), count.size as u64)?;
+        let count = count.read_uint(reader.target, at)?;
         let world = reader.communicators()?.world_size();
         let groups = Groups::new(reader.target, reader.layouts, world)?;
         let members = groups
@@ -207,8 +206,7 @@ fn locked(reader: &HandleReader<'_>, first: TargetAddr, count: u64, comm: &Found
 
 fn of_ch3(reader: &HandleReader<'_>, at: TargetAddr, comm: &Found) -> Result<Epochs, ReaderError> {
     let shape = Shape3::resolve(reader.layouts)?;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, at, record_size(reader)?, &mut buffer)?;
+    let record = Record::owned(reader.target, at, record_size(reader)?)?;
     let access = Open::of(OF_CH3, FIRST_OF_CH3, record.int(shape.access))?;
     let exposure = Open::of(OF_CH3, FIRST_OF_CH3, record.int(shape.exposure))?;
     let started = match access {

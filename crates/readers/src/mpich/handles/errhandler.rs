@@ -55,8 +55,7 @@ pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &m
     } else {
         let at = object.at.ok_or_else(|| ReaderError::NotRead(NO_OBJECT.to_owned()))?;
         let shape = Errhandler::resolve(reader.layouts)?;
-        let mut buffer = Vec::new();
-        let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
+        let record = Record::owned(reader.target, at, shape.size)?;
         let number = record.uint(shape.kind);
         of = match u32::try_from(number).ok().and_then(ObjectKind::from_number) {
             Some(ObjectKind::Comm) => Some(HandleKind::Comm),

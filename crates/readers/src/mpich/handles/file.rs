@@ -122,8 +122,7 @@ pub fn exist(reader: &HandleReader<'_>) -> bool {
 /// Adds what the file at `at` holds; whether there is one.
 fn read(reader: &HandleReader<'_>, at: TargetAddr, depth: Depth, handle: &mut Handle) -> Result<bool, ReaderError> {
     let shape = File::resolve(reader.layouts)?;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
+    let record = Record::owned(reader.target, at, shape.size)?;
     if record.int(shape.cookie) != COOKIE {
         return Ok(false);
     }

@@ -23,10 +23,9 @@ shape!(
 /// # Errors
 /// Where it cannot be read.
 pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &mut Handle) -> Result<(), ReaderError> {
-    let mut buffer = Vec::new();
     let empty = object.constant.is_some();
     let shape = Group::resolve(reader.layouts)?;
-    let record = object.at.map(|at| Record::read(reader.target, at, shape.size, &mut buffer)).transpose()?;
+    let record = object.at.map(|at| Record::owned(reader.target, at, shape.size)).transpose()?;
     let (count, rank) = match &record {
         // What has no processes has no ranks.
         Some(record) if !empty => (record.int(shape.count), record.int(shape.rank)),
@@ -74,7 +73,7 @@ fn windows(reader: &HandleReader<'_>, at: TargetAddr, problems: &mut Vec<String>
     let member = (HandleKind::Win, "comm_ptr");
     let mut comms = Vec::new();
     for comm in reader.pointing(member).by_target.keys() {
-        if reader.target.read_pointer(comm.wrapping_add(slot.offset as u64))? == at {
+        if slot.read_pointer(reader.target, *comm)? == at {
             comms.push(*comm);
         }
     }

@@ -123,7 +123,7 @@ impl Halves {
     /// (`MPIDI_anysrc_irecv`, src/mpid/ch4/src/ch4_recv.h, v3.4 to v5.0).
     fn is_networks(&self, reader: &HandleReader<'_>, object: &Object) -> bool {
         let (Some(at), Some(partner)) = (object.at, self.partner.or(self.old_partner)) else { return false };
-        let member = |slot: Slot| reader.target.read_uint(at.wrapping_add(slot.offset as u64), slot.size as u64).ok();
+        let member = |slot: Slot| slot.read_uint(reader.target, at).ok();
         let shared = match (self.device_type, self.is_local) {
             (Some(slot), _) => member(slot) == reader.layouts.constant("MPIDI_REQ_TYPE_AM").ok().map(|am| am as u64),
             (None, Some(slot)) => member(slot) != Some(0),

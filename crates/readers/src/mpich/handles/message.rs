@@ -38,7 +38,7 @@ fn has_status(reader: &HandleReader<'_>, comm: TargetAddr) -> bool {
         return true;
     }
     let slot = reader.shapes.communicator.group_size;
-    let size = reader.target.read_uint(comm.wrapping_add(slot.offset as u64), slot.size as u64);
+    let size = slot.read_uint(reader.target, comm);
     device.starts_with("ch4:ofi") && size.is_ok_and(|size| size > 1)
 }
 
@@ -60,8 +60,7 @@ pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &m
         return Ok(());
     }
     let shape = Message::resolve(reader.layouts)?;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
+    let record = Record::owned(reader.target, at, shape.size)?;
     handle.freed = Some(false);
     let own = record.pointer(shape.comm);
     let filled = |value: i64| (!own.is_null() && has_status(reader, own)).then_some(value);

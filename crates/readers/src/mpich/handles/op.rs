@@ -33,8 +33,7 @@ pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &m
     }
     let at = object.at.ok_or_else(|| ReaderError::NotRead(NO_OBJECT.to_owned()))?;
     let shape = Op::resolve(reader.layouts)?;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
+    let record = Record::owned(reader.target, at, shape.size)?;
     let kind = record.int(shape.kind);
     let is = |names: &[&str]| names.iter().any(|name| reader.layouts.constant(name).ok() == Some(kind));
     // Until 4.3 the kind tells, since 5.0 a member.

@@ -164,9 +164,8 @@ impl HandleReader<'_> {
         let decoder = Decoder::new(self.layouts, device, self.process.abi)?;
         let datatypes = Datatypes::new(self.target, &self.process.pools, &self.shapes.datatype);
         let mut around = Around { target: self.target, communicators, datatypes };
-        let mut buffer = Vec::new();
-        let record = Record::read(self.target, request.at, shape.size, &mut buffer)?;
-        let found = in_use(self.target, &shape, &kinds, communicators, record)?;
+        let record = Record::owned(self.target, request.at, shape.size)?;
+        let found = in_use(self.target, &shape, &kinds, communicators, record.view())?;
         let found =
             found.ok_or_else(|| ReaderError::Damaged(format!("the request at {} is not in use", request.at)))?;
         Ok(act(&decoder, &found, &mut around))

@@ -51,10 +51,9 @@ pub fn generalized(
     handle: &mut Handle,
 ) -> Result<(), ReaderError> {
     let slot = Slot::resolve(reader.layouts, "MPIR_Request", "u.ureq.greq_fns")?;
-    let at = reader.target.read_pointer(request.at.wrapping_add(slot.offset as u64))?;
+    let at = slot.read_pointer(reader.target, request.at)?;
     let shape = Generalized::resolve(reader.layouts)?;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
+    let record = Record::owned(reader.target, at, shape.size)?;
     handle.fact("call", "MPI_Grequest_start");
     let function = |slot: Slot| functions::at(reader.target, record.pointer(slot));
     let query = function(shape.query);
@@ -126,7 +125,7 @@ pub fn one_sided(
 ) -> Result<(), ReaderError> {
     // 3.4 has no such member.
     let window = match Slot::probe(reader.layouts, "MPIR_Request", "u.rma.win")? {
-        Some(slot) => reader.target.read_pointer(request.at.wrapping_add(slot.offset as u64))?,
+        Some(slot) => slot.read_pointer(reader.target, request.at)?,
         None => TargetAddr::NULL,
     };
     handle.unknown("call", "MPI_Rput, MPI_Rget, MPI_Raccumulate and MPI_Rget_accumulate leave the same request");

@@ -133,7 +133,7 @@ impl Refers for HandleReader<'_> {
         known.reason = (!reasons.is_empty()).then(|| reasons.join("; "));
         for object in objects {
             let Some(at) = object.at else { continue };
-            match self.target.read_pointer(at.wrapping_add(slot.offset as u64)) {
+            match slot.read_pointer(self.target, at) {
                 Ok(pointer) => known.by_target.entry(pointer).or_default().push(object),
                 Err(error) => known.reason = Some(format!("the {} at {at}: {error}", kind.noun())),
             }

@@ -91,9 +91,8 @@ impl HandleReader<'_> {
     /// Where it cannot be read.
     pub(super) fn request(&self, at: TargetAddr) -> Result<Request, ReaderError> {
         let (shape, kinds) = (RequestShape::resolve(self.layouts)?, Kinds::resolve(self.layouts)?);
-        let mut buffer = Vec::new();
-        let record = Record::read(self.target, at, shape.size, &mut buffer)?;
-        self.decode(&shape, &kinds, &record)
+        let record = Record::owned(self.target, at, shape.size)?;
+        self.decode(&shape, &kinds, &record.view())
     }
 
     fn decode(&self, shape: &RequestShape, kinds: &Kinds, record: &Record<'_>) -> Result<Request, ReaderError> {
@@ -123,10 +122,9 @@ impl HandleReader<'_> {
                 request.real = record.pointer(slot);
                 request.inactive = request.real.is_null();
                 if !request.inactive {
-                    let mut buffer = Vec::new();
-                    let real = Record::read(self.target, request.real, shape.size, &mut buffer)?;
-                    request.complete = counter(&real)? == 0;
-                    request.cancelled = cancelled(&real);
+                    let real = Record::owned(self.target, request.real, shape.size)?;
+                    request.complete = counter(&real.view())? == 0;
+                    request.cancelled = cancelled(&real.view());
                 }
             }
             Kind::PartitionedSend | Kind::PartitionedReceive => {
@@ -172,9 +170,8 @@ pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &m
     }
     let at = object.at.ok_or_else(|| ReaderError::NotRead(NO_OBJECT.to_owned()))?;
     let (shape, kinds) = (RequestShape::resolve(reader.layouts)?, Kinds::resolve(reader.layouts)?);
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
-    let request = reader.decode(&shape, &kinds, &record)?;
+    let record = Record::owned(reader.target, at, shape.size)?;
+    let request = reader.decode(&shape, &kinds, &record.view())?;
     let sort = request.sort().ok_or_else(|| format!("the kind {} is not known here", record.int(shape.kind)).into());
     let mut facts = RequestFacts::new(sort, request.progress(), request.is_persistent());
     if facts.sort == Ok(RequestSort::Collective) && !request.communicator.is_null() {
@@ -246,7 +243,7 @@ fn add_status(reader: &HandleReader<'_>, request: &Request, handle: &mut Handle)
     } else {
         let at = if request.real.is_null() { request.at } else { request.real };
         let slot = Slot::resolve(reader.layouts, "MPIR_Request", "status")?;
-        let bytes = reader.target.read_bytes(at.wrapping_add(slot.offset as u64), slot.size)?;
+        let bytes = reader.target.read_bytes(slot.address_in(at), slot.size)?;
         let mut facts = status::of_bytes(reader, &bytes, None).facts;
         // What of the status is meant for the program: all of it for a message (MPI-4.1, 3.2.5), else less.
         match request.kind {

@@ -142,9 +142,8 @@ fn graph(reader: &HandleReader<'_>, request: &Request) -> Result<Option<(Steps, 
     let Ok(Some(slot)) = Slot::probe(reader.layouts, "MPIR_Request", "u.nbc.coll.sched") else { return Ok(None) };
     let Ok(shape) = Graph::resolve(reader.layouts) else { return Ok(None) };
     let vertex = Vertex::resolve(reader.layouts)?;
-    let at = reader.target.read_pointer(request.at.wrapping_add(slot.offset as u64))?;
-    let mut buffer = Vec::new();
-    let Ok(record) = Record::read(reader.target, at, shape.size, &mut buffer) else { return Ok(None) };
+    let at = slot.read_pointer(reader.target, request.at)?;
+    let Ok(record) = Record::owned(reader.target, at, shape.size) else { return Ok(None) };
     if record.pointer(shape.request) != request.at {
         return Ok(None);
     }
@@ -192,8 +191,7 @@ fn entries(reader: &HandleReader<'_>, request: &Request, at: TargetAddr) -> Resu
     let (send, receive) = (number("MPIDU_SCHED_ENTRY_SEND")?, number("MPIDU_SCHED_ENTRY_RECV")?);
     let reduce = number("MPIDU_SCHED_ENTRY_REDUCE")?;
     let others = ["MPIDU_SCHED_ENTRY_PT2PT_SEND", "MPIDU_SCHED_ENTRY_PT2PT_RECV"].map(|name| number(name).ok());
-    let mut buffer = Vec::new();
-    let list = Record::read(reader.target, at, shape.size, &mut buffer)?;
+    let list = Record::owned(reader.target, at, shape.size)?;
     let same = same_members(reader, request.communicator);
     let mut steps = Steps::default();
     let mut datatypes = reader.sizes();
@@ -325,8 +323,7 @@ fn walk(reader: &HandleReader<'_>, shape: &List, first: TargetAddr, found: &mut 
     let mut end = TargetAddr::NULL;
     let mut seen = HashSet::new();
     while !at.is_null() {
-        let mut buffer = Vec::new();
-        let Ok(record) = Record::read(reader.target, at, shape.size, &mut buffer) else { return };
+        let Ok(record) = Record::owned(reader.target, at, shape.size) else { return };
         let (count, capacity) = (record.int(shape.count), record.uint(shape.capacity));
         let sane = count >= 0 && count as u64 <= capacity && capacity <= MAX_STEPS;
         let request = record.pointer(shape.request);

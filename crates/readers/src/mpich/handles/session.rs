@@ -22,8 +22,7 @@ shape!(
 pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &mut Handle) -> Result<(), ReaderError> {
     let at = object.at.ok_or_else(|| ReaderError::NotRead(NO_OBJECT.to_owned()))?;
     let shape = Session::resolve(reader.layouts)?;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
+    let record = Record::owned(reader.target, at, shape.size)?;
     handle.summary = format!("session {:#x}", value::c_value(reader.process.abi, HandleKind::Session, object));
     if depth == Depth::Full {
         let level = shape.thread_level.map(|slot| record.int(slot));

@@ -51,8 +51,7 @@ pub fn find(reader: &HandleReader<'_>, attributes: &[Attribute], size: i64) -> R
 
 fn read(reader: &HandleReader<'_>, at: TargetAddr, size: i64) -> Result<Option<Topology>, ReaderError> {
     let known = Known::resolve(reader.layouts)?;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, at, known.size, &mut buffer)?;
+    let record = Record::owned(reader.target, at, known.size)?;
     let kind = record.int(known.kind);
     let is = |name: &str| reader.layouts.constant(name).ok() == Some(kind);
     let topologies = Topologies { target: reader.target, size };
@@ -64,8 +63,8 @@ fn read(reader: &HandleReader<'_>, at: TargetAddr, size: i64) -> Result<Option<T
     } else if is("MPI_DIST_GRAPH") {
         topologies.distributed(
             record.uint(known.weighted) != 0,
-            Side::of(&record, known.indegree, known.sources, known.source_weights),
-            Side::of(&record, known.outdegree, known.destinations, known.destination_weights),
+            Side::of(&record.view(), known.indegree, known.sources, known.source_weights),
+            Side::of(&record.view(), known.outdegree, known.destinations, known.destination_weights),
         )?
     } else {
         return Ok(None);

@@ -226,7 +226,7 @@ pub const fn is_counted(kind: ObjectKind) -> bool {
 /// Where it cannot be read.
 pub fn references(reader: &HandleReader<'_>, at: TargetAddr) -> Result<i32, ReaderError> {
     let slot = reader.shapes.header.references;
-    Ok(reader.target.read_uint(at.wrapping_add(slot.offset as u64), slot.size as u64)? as u32 as i32)
+    Ok(slot.read_uint(reader.target, at)? as u32 as i32)
 }
 
 /// The value that the application's variable has.

@@ -33,16 +33,14 @@ const MAX_NAME: usize = 256;
 pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &mut Handle) -> Result<(), ReaderError> {
     let at = object.at.ok_or_else(|| ReaderError::NotRead(NO_OBJECT.to_owned()))?;
     let shape = Win::resolve(reader.layouts)?;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
+    let record = Record::owned(reader.target, at, shape.size)?;
     let name = printable(&record.text(shape.name, MAX_NAME, reader.target)?);
     let comm = record.pointer(shape.comm);
     if reader.object_at(HandleKind::Comm, comm).is_none() {
         return Err(ReaderError::Damaged(format!("the window's communicator at {comm} is none")));
     }
     let known = &reader.shapes.communicator;
-    let mut comm_buffer = Vec::new();
-    let comm_record = Record::read(reader.target, comm, known.size, &mut comm_buffer)?;
+    let comm_record = Record::owned(reader.target, comm, known.size)?;
     let (rank, size) = (comm_record.int(known.rank), comm_record.int(known.group_size));
     handle.freed = Some(false);
     let epochs = reader.communicators().and_then(|all| {

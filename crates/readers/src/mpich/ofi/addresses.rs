@@ -54,7 +54,7 @@ fn read(
     at: TargetAddr,
     world_size: Option<i64>,
 ) -> Option<Addresses> {
-    let count = target.read_uint(at.wrapping_add(table.count.offset as u64), table.count.size as u64).ok()?;
+    let count = table.count.read_uint(target, at).ok()?;
     if world_size.is_some_and(|size| i64::try_from(count) != Ok(size)) || count > MAX_PROCESSES {
         return None;
     }

@@ -59,7 +59,7 @@ fn read(
     at: TargetAddr,
     world_size: Option<i64>,
 ) -> Option<Destinations> {
-    let count = target.read_uint(at.wrapping_add(table.count.offset as u64), table.count.size as u64).ok()?;
+    let count = table.count.read_uint(target, at).ok()?;
     if world_size.is_some_and(|size| i64::try_from(count) != Ok(size)) || count > MAX_PROCESSES {
         return None;
     }
@@ -71,14 +71,14 @@ fn read(
     let mut ranks = HashMap::new();
     let mut row = zeroed(used.checked_mul(width)?).ok()?;
     for rank in 0..count {
-        let here = at.wrapping_add(table.entries.offset as u64).wrapping_add(rank * entry.size as u64);
+        let here = table.entries.address_in(at).wrapping_add(rank * entry.size as u64);
         for own in 0..used {
             let first = here.wrapping_add((entry.connections.offset + own * interfaces * width) as u64);
             target.read(first, &mut row).ok()?;
             for bytes in row.chunks_exact(width) {
                 let endpoint = TargetAddr::new(target.abi().uint(bytes));
                 // A process that nothing was sent to may have no connection yet.
-                let worker = target.read_pointer(endpoint.wrapping_add(belongs.offset as u64));
+                let worker = belongs.read_pointer(target, endpoint);
                 if endpoint.is_null() || !worker.is_ok_and(|worker| workers.at.contains(&worker)) {
                     continue;
                 }

@@ -23,14 +23,13 @@ pub fn by_layout(
 ) -> Option<Native> {
     let shape = &layout.request;
     let width = usize::try_from(target.abi().pointer_width.bytes()).ok()?;
-    let mut buffer = Vec::new();
     let at = TargetAddr::new(behind.get().checked_sub(shape.size as u64)?);
-    let record = Record::read(target, at, shape.size + width, &mut buffer).ok()?;
+    let record = Record::owned(target, at, shape.size + width).ok()?;
     let back = if receive { shape.user_data } else { first_word(shape.size, width) };
     if record.pointer(back) != request {
         return None;
     }
-    Native::of(layout, &record, receive)
+    Native::of(layout, &record.view(), receive)
 }
 
 /// Looks for what a request is matched by where the layout of UCX is not known: the only words that `fits` takes. A receive's
@@ -43,9 +42,8 @@ pub fn by_search(
     fits: impl Fn(Sample) -> bool,
 ) -> Option<Native> {
     let width = usize::try_from(target.abi().pointer_width.bytes()).ok()?;
-    let mut buffer = Vec::new();
     let at = TargetAddr::new(behind.get().checked_sub(SEARCHED as u64)?);
-    let record = Record::read(target, at, SEARCHED + width, &mut buffer).ok()?;
+    let record = Record::owned(target, at, SEARCHED + width).ok()?;
     let word = |index: usize| record.uint(first_word(index * 8, 8));
     let count = SEARCHED / 8;
     let start = if receive {

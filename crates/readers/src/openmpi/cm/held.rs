@@ -68,18 +68,17 @@ impl Opened {
         (at, sends): (TargetAddr, bool),
     ) -> Result<Option<Held>, ReaderError> {
         let mut decoder = Decoder::new(target, shapes, &self.cm, layouts, &self.tags, &self.network)?;
-        let mut buffer = Vec::new();
         let size = if sends { self.cm.heavy_send.size } else { self.cm.heavy_receive.size };
-        let record = Record::read(target, at, size, &mut buffer)?;
-        let decoded = decoder.inactive(&record).or_else(|| match sends {
-            true => decoder.send(&record, &mut |_| {}),
-            false => decoder.receive(&record, &mut |_| {}),
+        let record = Record::owned(target, at, size)?;
+        let decoded = decoder.inactive(&record.view()).or_else(|| match sends {
+            true => decoder.send(&record.view(), &mut |_| {}),
+            false => decoder.receive(&record.view(), &mut |_| {}),
         });
         let shape = &self.cm.request;
         Ok(decoded.map(|decoded| Held {
             operation: with_rank(self.network.as_ref().ok(), found, decoded, sends),
             datatype: record.pointer(shape.datatype),
-            mode: decoder.mode(&record).filter(|_| sends),
+            mode: decoder.mode(&record.view()).filter(|_| sends),
             data_complete: record.uint(shape.pml_complete) != 0,
             freed: record.uint(shape.free_called) != 0,
         }))

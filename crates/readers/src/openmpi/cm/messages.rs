@@ -40,7 +40,7 @@ pub fn read(
 ) -> Result<(Vec<Decoded>, Vec<String>), ReaderError> {
     let at = required(target, "ompi_message_free_list")?.addr;
     let allocated = pools.free_list.allocated;
-    if target.read_uint(at.wrapping_add(allocated.offset as u64), allocated.size as u64)? == 0 {
+    if allocated.read_uint(target, at)? == 0 {
         return Ok((Vec::new(), Vec::new()));
     }
     let shape = Message::resolve(layouts)?;

@@ -78,8 +78,8 @@ fn module(target: &dyn Target) -> Result<TargetAddr, Reason> {
 pub fn provider(target: &dyn Target, layouts: &Layouts) -> Option<Provider> {
     let (module_shape, context) = (Module::resolve(layouts).ok()?, Context::resolve(layouts).ok()?);
     let at = module(target).ok()?;
-    let contexts = target.read_pointer(at.wrapping_add(module_shape.contexts.offset as u64)).ok()?;
-    let endpoint = target.read_pointer(contexts.wrapping_add(context.receives.offset as u64)).ok()?;
+    let contexts = module_shape.contexts.read_pointer(target, at).ok()?;
+    let endpoint = context.receives.read_pointer(target, contexts).ok()?;
     Fabric::new(target).provider_of(endpoint)
 }
 
@@ -120,9 +120,8 @@ impl Network {
     pub fn read(target: &dyn Target, shapes: OfiShapes, groups: &Groups<'_>) -> Result<Self, Reason> {
         let at = module(target)?;
         let shape = &shapes.module;
-        let mut buffer = Vec::new();
-        let module = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
-        let bits = Bits::new(shape, &module).ok_or("how the mtl ofi packs tags is not as its releases do")?;
+        let module = Record::owned(target, at, shape.size).map_err(Reason::of)?;
+        let bits = Bits::new(shape, &module.view()).ok_or("how the mtl ofi packs tags is not as its releases do")?;
         let mut receives = Listed::default();
         let mut messages = Listed::default();
         let (mut sends, mut named_by_given) = (Listed::default(), false);
@@ -133,7 +132,7 @@ impl Network {
         let fabric = Fabric::new(target);
         for index in 0..count {
             let here = contexts.wrapping_add(index * shapes.context.size as u64);
-            let endpoint = target.read_pointer(here.wrapping_add(shapes.context.receives.offset as u64));
+            let endpoint = shapes.context.receives.read_pointer(target, here);
             match endpoint.map_err(Reason::of).and_then(|endpoint| fabric.queues(endpoint)) {
                 Ok(queues) => {
                     receives.append(queues.receives);
@@ -178,12 +177,12 @@ impl Network {
     /// What libfabric was given lies in the mtl's request (`TO_OFI_REQ`, mtl_ofi_request.h).
     fn sort_in(&mut self, target: &dyn Target, order: u64, receive: Receive) {
         let given = self.shapes.request.given;
-        let at = TargetAddr::new(receive.context.get().wrapping_sub(given.offset as u64));
+        let at = given.structure_of(receive.context);
         if !self.bits.is_answer(receive.tag) {
             self.receives.insert(at, Waiting { order, receive });
             return;
         }
-        let parent = at.wrapping_add(self.shapes.request.parent.offset as u64);
+        let parent = self.shapes.request.parent.address_in(at);
         if let Ok(send) = target.read_pointer(parent) {
             self.answers.insert(send, Answer { source: receive.source, word: receive.tag });
         }
@@ -199,11 +198,10 @@ impl Network {
             let mut endpoints = words.map(|word| TargetAddr::new(target.abi().uint(word)));
             endpoints.find_map(|endpoint| {
                 let shape = &self.shapes.endpoint;
-                let mut buffer = Vec::new();
                 if endpoint.is_null() {
                     return None;
                 }
-                let record = Record::read(target, endpoint, shape.size, &mut buffer).ok()?;
+                let record = Record::owned(target, endpoint, shape.size).ok()?;
                 (record.pointer(shape.module) == module).then(|| record.uint(shape.address))
             })
         };
@@ -213,12 +211,12 @@ impl Network {
     /// The mtl's request that a receive was posted for.
     pub fn request_of(&self, waiting: &Waiting) -> TargetAddr {
         let given = self.shapes.request.given;
-        TargetAddr::new(waiting.receive.context.get().wrapping_sub(given.offset as u64))
+        given.structure_of(waiting.receive.context)
     }
 
     /// By what its message names the send that the mtl's request at `at` was handed over for, whatever libfabric has of it.
     pub fn number(&self, at: TargetAddr) -> Option<Number> {
-        let given = at.wrapping_add(self.shapes.request.given.offset as u64);
+        let given = self.shapes.request.given.address_in(at);
         self.named_by_given.then(|| Number::given(given))
     }
 
@@ -239,8 +237,7 @@ impl Network {
     /// A sentence, where it cannot be read.
     pub fn kept(&self, target: &dyn Target, at: TargetAddr) -> Result<Kept, Reason> {
         let shape = &self.shapes.request;
-        let mut buffer = Vec::new();
-        let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
+        let record = Record::owned(target, at, shape.size).map_err(Reason::of)?;
         Ok(Kept {
             request: record.pointer(shape.request),
             comm: record.pointer(shape.comm),

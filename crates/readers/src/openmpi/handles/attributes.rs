@@ -71,8 +71,7 @@ pub fn values(reader: &HandleReader<'_>, table: TargetAddr) -> Result<Vec<(i64, 
         return Ok(Vec::new());
     }
     let (shape, element) = (Table::resolve(reader.layouts)?, Element::resolve(reader.layouts)?);
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, table, shape.size, &mut buffer)?;
+    let record = Record::owned(reader.target, table, shape.size)?;
     let (elements, capacity, count) =
         (record.pointer(shape.elements), record.uint(shape.capacity), record.uint(shape.count));
     if capacity > MAX_CAPACITY || count > capacity {
@@ -93,8 +92,7 @@ pub fn values(reader: &HandleReader<'_>, table: TargetAddr) -> Result<Vec<(i64, 
 }
 
 fn attribute(reader: &HandleReader<'_>, shape: &Value, key: i64, at: TargetAddr) -> Result<Attribute, ReaderError> {
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
+    let record = Record::owned(reader.target, at, shape.size)?;
     // No class of the library states the size of this structure: that it names its own keyval is what shows that it is one.
     if record.int(shape.key) != key {
         return Err(ReaderError::Damaged(format!(

@@ -40,8 +40,7 @@ const MAX_SHOWN: u64 = 1000;
 pub fn read(request: &Request<'_>, handle: &mut Handle) -> Result<(), ReaderError> {
     let reader = request.reader;
     let shape = Nbc::resolve(reader.layouts)?;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, request.addr, shape.size, &mut buffer)?;
+    let record = Record::owned(reader.target, request.addr, shape.size)?;
     let position = record.uint(shape.position);
     let schedule = record.pointer(shape.schedule);
     let found = if schedule.is_null() {
@@ -105,6 +104,6 @@ fn posted(reader: &HandleReader<'_>, at: TargetAddr, len: i64) -> Result<Vec<Ref
 /// Where the request or its schedule cannot be read.
 pub fn operators(reader: &HandleReader<'_>, request: TargetAddr) -> Result<Vec<TargetAddr>, ReaderError> {
     let slot = Slot::resolve(reader.layouts, "ompi_coll_libnbc_request_t", "schedule")?;
-    let schedule = reader.target.read_pointer(request.wrapping_add(slot.offset as u64))?;
+    let schedule = slot.read_pointer(reader.target, request)?;
     if schedule.is_null() { Ok(Vec::new()) } else { Ok(Rounds::read(reader, schedule)?.operators(reader)?) }
 }

@@ -33,8 +33,7 @@ const MAX_NAME: usize = 256;
 /// Where it cannot be read.
 pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &mut Handle) -> Result<(), ReaderError> {
     let (shape, constants) = (&reader.shapes.communicator, &reader.shapes.constants);
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, addr, shape.size, &mut buffer)?;
+    let record = Record::owned(reader.target, addr, shape.size)?;
     let flags = record.uint(shape.flags);
     let inter = flags & constants.comm_inter != 0;
     let name = printable(&record.text(shape.name, MAX_NAME, reader.target)?);
@@ -67,11 +66,11 @@ pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &
         remote_group_handle: reader.reference(HandleKind::Group, remote),
         topology: topology::read(reader, record.pointer(shape.topology), flags, size).map_err(Reason::of),
         errhandler: reader.reference(HandleKind::Errhandler, record.pointer(shape.errhandler)),
-        context_id: Ok(ids(reader.shapes, &record).1),
+        context_id: Ok(ids(reader.shapes, &record.view()).1),
         info: hints::read(reader, record.pointer(shape.info), problems),
         attributes: attributes::read(reader, record.pointer(shape.attributes), problems),
         requests: reader.requests(|found| found.communicator == addr),
-        windows: windows(reader, addr, &record, problems),
+        windows: windows(reader, addr, &record.view(), problems),
         files: reader.referrers("files", &[(HandleKind::File, "f_comm")], &[addr], problems),
         internal: if named { None } else { reader.first_referrer(&owners, addr) },
     };
@@ -122,8 +121,7 @@ fn is_parent(reader: &HandleReader<'_>, addr: TargetAddr) -> Result<bool, Reader
 fn world_rank(reader: &HandleReader<'_>) -> Result<Option<i64>, ReaderError> {
     let world = super::super::detect::required(reader.target, super::super::detect::MARK)?.addr;
     let shape = &reader.shapes.communicator;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, world, shape.size, &mut buffer)?;
+    let record = Record::owned(reader.target, world, shape.size)?;
     let rank = record.int(shape.my_rank);
     Ok((!record.pointer(shape.local_group).is_null() && rank >= 0).then_some(rank))
 }

@@ -97,8 +97,7 @@ impl<'r> Datatypes<'r> {
 impl Source for Datatypes<'_> {
     fn node(&self, addr: TargetAddr) -> Result<Node, ReaderError> {
         let shape = &self.shape;
-        let mut buffer = Vec::new();
-        let record = Record::read(self.reader.target, addr, shape.size, &mut buffer)?;
+        let record = Record::owned(self.reader.target, addr, shape.size)?;
         let class = record.pointer(self.reader.shapes.object.class);
         if !self.classes.is_empty() && !self.classes.contains(&class) {
             return Err(ReaderError::Damaged(format!("no datatype stands at {addr}")));
@@ -124,18 +123,17 @@ impl Source for Datatypes<'_> {
     fn envelope(&self, node: &Node, limit: usize) -> Result<Envelope, ReaderError> {
         let shape = Arguments::resolve(self.reader.layouts)?;
         let at = node.args;
-        let mut buffer = Vec::new();
-        let record = Record::read(self.reader.target, at, shape.size, &mut buffer)?;
+        let record = Record::owned(self.reader.target, at, shape.size)?;
         let lens =
             lengths(at, [shape.integers_len, shape.addresses_len, shape.datatypes_len].map(|slot| record.int(slot)))?;
         let [counts_len] = lengths(at, [shape.counts_len.map_or(0, |slot| record.int(slot))])?;
         let abi = self.reader.target.abi();
         let width = abi.pointer_width.bytes() as usize;
         let numbers = |slot: Slot, len: usize, size: usize| -> Result<Vec<i64>, ReaderError> {
-            let bytes = self.array(&record, slot, len.min(limit), size)?;
+            let bytes = self.array(&record.view(), slot, len.min(limit), size)?;
             Ok(bytes.chunks_exact(size).map(|bytes| abi.int(bytes)).collect())
         };
-        let datatypes = self.array(&record, shape.datatypes, lens[2].min(limit), width)?;
+        let datatypes = self.array(&record.view(), shape.datatypes, lens[2].min(limit), width)?;
         // A C int has four bytes wherever MPI runs.
         let kept = Kept {
             at,

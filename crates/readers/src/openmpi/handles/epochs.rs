@@ -79,7 +79,7 @@ impl Epochs {
 /// Where it cannot be read.
 pub fn component(reader: &HandleReader<'_>, module: TargetAddr) -> Result<Option<&'static str>, ReaderError> {
     let free = Slot::resolve(reader.layouts, "ompi_osc_base_module_t", "osc_free")?;
-    let free = reader.target.read_pointer(module.wrapping_add(free.offset as u64))?;
+    let free = free.read_pointer(reader.target, module)?;
     for (name, symbol) in COMPONENTS {
         if reader.symbol(symbol)? == Some(free) {
             return Ok(Some(name));
@@ -108,9 +108,9 @@ pub fn read(reader: &HandleReader<'_>, component: &str, window: Window) -> Resul
         return Err(disagrees(component, window, "its communicator is none"));
     }
     let shape = &reader.shapes.communicator;
-    let group = reader.target.read_pointer(epochs.comm.wrapping_add(shape.local_group.offset as u64))?;
+    let group = shape.local_group.read_pointer(reader.target, epochs.comm)?;
     let count = reader.shapes.group.count;
-    let size = reader.target.read_uint(group.wrapping_add(count.offset as u64), count.size as u64)?;
+    let size = count.read_uint(reader.target, group)?;
     if size != window.size {
         return Err(disagrees(component, window, "its communicator has another size"));
     }
@@ -139,7 +139,7 @@ impl Fields<'_> {
     /// Where the structure is not known to have it.
     pub fn place(&self, field: &str) -> Result<TargetAddr, ReaderError> {
         let slot = Slot::resolve(self.reader.layouts, self.type_name, field)?;
-        Ok(self.at.wrapping_add(slot.offset as u64))
+        Ok(slot.address_in(self.at))
     }
 
     /// An unsigned integer.
@@ -148,7 +148,7 @@ impl Fields<'_> {
     /// As [`Fields::place`], and where it cannot be read.
     pub fn uint(&self, field: &str) -> Result<u64, ReaderError> {
         let slot = Slot::resolve(self.reader.layouts, self.type_name, field)?;
-        Ok(self.reader.target.read_uint(self.at.wrapping_add(slot.offset as u64), slot.size as u64)?)
+        Ok(slot.read_uint(self.reader.target, self.at)?)
     }
 
     /// An integer of four bytes or less with a sign.

@@ -62,8 +62,7 @@ impl Errhandler {
 /// Where it cannot be read.
 pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &mut Handle) -> Result<(), ReaderError> {
     let shape = Errhandler::resolve(reader.layouts)?;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, addr, shape.size, &mut buffer)?;
+    let record = Record::owned(reader.target, addr, shape.size)?;
     let object = record.uint(shape.object);
     let Some(of) = shape.object_of(reader, object) else {
         return Err(ReaderError::Damaged(format!("the error handler at {addr} is for objects of the kind {object}")));

@@ -36,8 +36,7 @@ const SHOWN: Shown = Shown { characters: 40, modes: 2 };
 /// Where it cannot be read.
 pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &mut Handle) -> Result<(), ReaderError> {
     let shape = File::resolve(reader.layouts)?;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, addr, shape.size, &mut buffer)?;
+    let record = Record::owned(reader.target, addr, shape.size)?;
     let closed = record.uint(shape.flags) & reader.flag("OMPI_FILE_ISCLOSED") != 0;
     handle.freed = Some(closed);
     let name = printable(&record.text(shape.name, MAX_NAME, reader.target)?);
@@ -82,8 +81,7 @@ pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &
 /// Where it cannot be read.
 pub fn duplicate(reader: &HandleReader<'_>, addr: TargetAddr) -> Result<TargetAddr, ReaderError> {
     let shape = File::resolve(reader.layouts)?;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, addr, shape.size, &mut buffer)?;
+    let record = Record::owned(reader.target, addr, shape.size)?;
     let component = printable(&record.text(shape.component, MAX_NAME, reader.target)?);
     if record.uint(shape.version) == 0 || component != ompio::NAME {
         return Ok(TargetAddr::NULL);

@@ -36,13 +36,12 @@ const INNER_CLASS: &str = "super.s_subscriber_table.super.obj_class";
 /// Where the library's tables cannot be read, or a structure is not known.
 pub fn remains(reader: &HandleReader<'_>, kind: &Kind, addr: TargetAddr) -> Result<Option<Remains>, ReaderError> {
     let size = size_of(reader.layouts, kind.type_name)?;
-    let mut buffer = Vec::new();
-    let record = match Record::read(reader.target, addr, size, &mut buffer) {
+    let record = match Record::owned(reader.target, addr, size) {
         Ok(record) => record,
         Err(error) if error.is_left_out() => return Err(error.into()),
         Err(_) => return Ok(None),
     };
-    let memory = Memory { reader, kind, record };
+    let memory = Memory { reader, kind, record: record.view() };
     let shown = match kind.kind {
         HandleKind::Comm | HandleKind::File | HandleKind::Session | HandleKind::Win => memory.had_hints()?,
         HandleKind::Errhandler => memory.was_errhandler()?,

@@ -28,8 +28,7 @@ const STORAGE: &[(&str, &str)] = &[
 /// Where it cannot be read.
 pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &mut Handle) -> Result<(), ReaderError> {
     let shape = Group::resolve(reader.layouts)?;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, addr, shape.size, &mut buffer)?;
+    let record = Record::owned(reader.target, addr, shape.size)?;
     let (count, rank, flags) = (record.int(shape.count), record.int(shape.rank), record.uint(shape.flags));
     if count < 0 || rank >= count.max(1) {
         return Err(ReaderError::Damaged(format!("the group at {addr} has {count} members, we are number {rank}")));

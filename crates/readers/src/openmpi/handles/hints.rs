@@ -88,8 +88,7 @@ pub fn info(
 /// Where it cannot be read.
 pub fn count(reader: &HandleReader<'_>, info: TargetAddr) -> Result<u64, ReaderError> {
     let shape = Info::resolve(reader.layouts)?;
-    let mut buffer = Vec::new();
-    Ok(Record::read(reader.target, info, shape.size, &mut buffer)?.uint(shape.count))
+    Ok(Record::owned(reader.target, info, shape.size)?.uint(shape.count))
 }
 
 /// All pairs in the order of the list, and why they are not all.
@@ -98,8 +97,7 @@ fn pairs(reader: &HandleReader<'_>, info: TargetAddr) -> Result<(Vec<Pair>, Opti
         return Ok((Vec::new(), None));
     }
     let (shape, entry) = (Info::resolve(reader.layouts)?, Listed::resolve(reader.layouts)?);
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, info, shape.size, &mut buffer)?;
+    let record = Record::owned(reader.target, info, shape.size)?;
     let count = record.uint(shape.count);
     let next = reader.shapes.list_item.next.offset as u64;
     let walk = circular_list(reader.target, record.address_of(shape.sentinel), next, MAX_ENTRIES);
@@ -118,8 +116,7 @@ fn pairs(reader: &HandleReader<'_>, info: TargetAddr) -> Result<(Vec<Pair>, Opti
 }
 
 fn pair(reader: &HandleReader<'_>, shape: &Listed, at: TargetAddr) -> Result<Pair, ReaderError> {
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
+    let record = Record::owned(reader.target, at, shape.size)?;
     // Until 4.1 the key is an array and the value a `char *`; since 5.0 both are counted texts.
     let counted = shape.key.kind == FieldKind::Pointer;
     let text = |slot: Slot| -> Result<String, ReaderError> {
@@ -128,12 +125,12 @@ fn pair(reader: &HandleReader<'_>, shape: &Listed, at: TargetAddr) -> Result<Pai
         }
         let shape = CountedText::resolve(reader.layouts)?;
         let at = record.pointer(slot);
-        let length = reader.target.read_uint(at.wrapping_add(shape.length.offset as u64), shape.length.size as u64)?;
+        let length = shape.length.read_uint(reader.target, at)?;
         let length = usize::try_from(length)
             .ok()
             .filter(|length| *length <= MAX_TEXT)
             .ok_or_else(|| ReaderError::Damaged(format!("the text at {at} has {length} bytes")))?;
-        let bytes = reader.target.read_bytes(at.wrapping_add(shape.text.offset as u64), length + 1)?;
+        let bytes = reader.target.read_bytes(shape.text.address_in(at), length + 1)?;
         if bytes.iter().position(|byte| *byte == 0) != Some(length) {
             return Err(ReaderError::Damaged(format!("the text at {at} has not the {length} bytes that it says")));
         }

@@ -197,10 +197,7 @@ impl Finder<'_, '_> {
             Err(error) => return all.reasons.push(format!("{symbol} could not be found: {error}")),
         };
         // A pool that was never used describes nothing yet.
-        let allocated = reader.target.read_uint(
-            at.wrapping_add(self.pools.free_list.allocated.offset as u64),
-            self.pools.free_list.allocated.size as u64,
-        );
+        let allocated = self.pools.free_list.allocated.read_uint(reader.target, at);
         if allocated == Ok(0) {
             return;
         }

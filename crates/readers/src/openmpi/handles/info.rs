@@ -17,8 +17,7 @@ shape!(
 /// Where it cannot be read.
 pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &mut Handle) -> Result<(), ReaderError> {
     let shape = Info::resolve(reader.layouts)?;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, addr, shape.size, &mut buffer)?;
+    let record = Record::owned(reader.target, addr, shape.size)?;
     let list = record.address_of(shape.list);
     handle.freed = Some(record.uint(shape.freed) != 0);
     let env = reader.symbol("ompi_mpi_info_env")? == Some(addr);

@@ -43,11 +43,10 @@ pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &
         return Ok(());
     }
     let shape = Message::resolve(reader.layouts)?;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, addr, shape.size, &mut buffer)?;
-    let back = (!in_use(&record, &shape))
+    let record = Record::owned(reader.target, addr, shape.size)?;
+    let back = (!in_use(&record.view(), &shape))
         .then_some("it has been received or was never matched; the object is back in the library's pool");
-    let received = received(reader, &record, &shape).then_some("it has been received");
+    let received = received(reader, &record.view(), &shape).then_some("it has been received");
     handle.freed = Some(back.or(received).is_some());
     if let Some(detail) = back.or(received) {
         handle.fail(HandleState::Freed, detail);
@@ -123,8 +122,7 @@ fn probe(
         return Ok(Probe::NotTold(format!("{} keeps it in a form of its own", reader.pml).into()));
     }
     let shape = Request::resolve(reader.layouts)?;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, request, shape.size, &mut buffer)?;
+    let record = Record::owned(reader.target, request, shape.size)?;
     let kinds = ["MCA_PML_REQUEST_MPROBE", "MCA_PML_REQUEST_IMPROBE"];
     let kind = record.uint(shape.pml_kind);
     let probes = kinds.iter().any(|name| reader.layouts.constant(name).is_ok_and(|value| value as u64 == kind));

@@ -106,7 +106,7 @@ pub fn find(reader: &HandleReader<'_>, kind: &Kind, addr: TargetAddr) -> Result<
 /// Where it cannot be read.
 pub fn references(reader: &HandleReader<'_>, addr: TargetAddr) -> Result<i32, ReaderError> {
     let count = Slot::resolve(reader.layouts, "opal_object_t", "obj_reference_count")?;
-    Ok(reader.target.read_uint(addr.wrapping_add(count.offset as u64), count.size as u64)? as u32 as i32)
+    Ok(count.read_uint(reader.target, addr)? as u32 as i32)
 }
 
 fn freed(detail: String) -> Found {
@@ -160,8 +160,7 @@ fn class_at(
     shape: &Class,
     at: TargetAddr,
 ) -> Result<Option<(String, TargetAddr)>, ReaderError> {
-    let mut buffer = Vec::new();
-    let read = crate::record::Record::read(reader.target, at, shape.size, &mut buffer);
+    let read = crate::record::Record::owned(reader.target, at, shape.size);
     let record = match read {
         Ok(record) => record,
         Err(error) if error.is_left_out() => return Err(error.into()),

@@ -62,8 +62,7 @@ fn references(reader: &HandleReader<'_>, file: TargetAddr, problems: &mut Vec<St
 
 fn view(reader: &HandleReader<'_>, file: TargetAddr, data: TargetAddr) -> Result<View, ReaderError> {
     let shape = Data::resolve(reader.layouts)?;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, data, shape.size, &mut buffer)?;
+    let record = Record::owned(reader.target, data, shape.size)?;
     if record.pointer(shape.file) != file {
         return Err(ReaderError::Damaged(format!("what {NAME} holds at {data} does not point back to the file")));
     }
@@ -83,8 +82,7 @@ fn view(reader: &HandleReader<'_>, file: TargetAddr, data: TargetAddr) -> Result
 /// Where it cannot be read, or does not belong to the file.
 pub fn communicator(reader: &HandleReader<'_>, file: TargetAddr, data: TargetAddr) -> Result<TargetAddr, ReaderError> {
     let shape = Data::resolve(reader.layouts)?;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, data, shape.size, &mut buffer)?;
+    let record = Record::owned(reader.target, data, shape.size)?;
     if record.pointer(shape.file) != file {
         return Err(ReaderError::Damaged(format!("what {NAME} holds at {data} does not point back to the file")));
     }
@@ -98,7 +96,7 @@ pub fn communicator(reader: &HandleReader<'_>, file: TargetAddr, data: TargetAdd
 pub fn all_requests(reader: &HandleReader<'_>) -> Result<Option<Walk>, ReaderError> {
     let Some(list) = reader.symbol(REQUESTS)? else { return Ok(None) };
     let link = Slot::resolve(reader.layouts, REQUEST, "req_item")?.offset as u64;
-    let sentinel = list.wrapping_add(reader.shapes.list.sentinel.offset as u64);
+    let sentinel = reader.shapes.list.sentinel.address_in(list);
     let next = reader.shapes.list_item.next.offset as u64;
     if reader.target.read_pointer(sentinel.wrapping_add(next))?.is_null() {
         // The list is made when the component is first used (`mca_common_ompio_request_init`).
@@ -136,9 +134,9 @@ fn requests(reader: &HandleReader<'_>, file: TargetAddr) -> Result<Option<(Vec<T
 pub fn file_of(reader: &HandleReader<'_>, request: TargetAddr) -> Result<Option<TargetAddr>, ReaderError> {
     let Some(data) = data_of(reader, request)? else { return Ok(None) };
     let file = Slot::resolve(reader.layouts, "mca_common_ompio_data_t", "ompio_fh.f_fh")?;
-    let file = reader.target.read_pointer(data.wrapping_add(file.offset as u64))?;
+    let file = file.read_pointer(reader.target, data)?;
     let back = Slot::resolve(reader.layouts, "ompi_file_t", "f_io_selected_data")?;
-    let back = reader.target.read_pointer(file.wrapping_add(back.offset as u64))?;
+    let back = back.read_pointer(reader.target, file)?;
     Ok((back == data).then_some(file))
 }
 
@@ -146,10 +144,10 @@ pub fn file_of(reader: &HandleReader<'_>, request: TargetAddr) -> Result<Option<
 /// (`mca_fbtl_posix_request_data_t`, ompi/mca/fbtl/posix/fbtl_posix.h, v4.1.4, v5.0.7 and branch v6.0.x).
 fn data_of(reader: &HandleReader<'_>, request: TargetAddr) -> Result<Option<TargetAddr>, ReaderError> {
     let data = Slot::resolve(reader.layouts, REQUEST, "req_data")?;
-    let data = reader.target.read_pointer(request.wrapping_add(data.offset as u64))?;
+    let data = data.read_pointer(reader.target, request)?;
     if data.is_null() {
         return Ok(None);
     }
     let file = Slot::first(reader.layouts, "mca_fbtl_posix_request_data_t", &["aio_fh", "prd_fh"])?;
-    Ok(Some(reader.target.read_pointer(data.wrapping_add(file.offset as u64))?).filter(|file| !file.is_null()))
+    Ok(Some(file.read_pointer(reader.target, data)?).filter(|file| !file.is_null()))
 }

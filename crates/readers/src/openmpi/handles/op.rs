@@ -29,10 +29,9 @@ const LANGUAGES: &[(&str, Language)] = &[
 /// Where it cannot be read.
 pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &mut Handle) -> Result<(), ReaderError> {
     let shape = Op::resolve(reader.layouts)?;
-    let mut buffer = Vec::new();
     // Nearly all of the structure are functions for each datatype.
     let size = [shape.name, shape.flags, shape.function].map(|slot| slot.offset + slot.size).into_iter().max();
-    let record = Record::read(reader.target, addr, size.unwrap_or(shape.size), &mut buffer)?;
+    let record = Record::owned(reader.target, addr, size.unwrap_or(shape.size))?;
     let flags = record.uint(shape.flags);
     let has = |name: &str| flags & reader.flag(name) != 0;
     if depth == Depth::Full {

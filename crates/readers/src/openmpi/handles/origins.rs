@@ -70,8 +70,7 @@ impl HandleReader<'_> {
 
     fn name_and_group(&self, comm: TargetAddr) -> Result<(String, TargetAddr), TargetError> {
         let shape = &self.shapes.communicator;
-        let mut buffer = Vec::new();
-        let record = Record::read(self.target, comm, shape.size, &mut buffer)?;
+        let record = Record::owned(self.target, comm, shape.size)?;
         let name = printable(&record.text(shape.name, MAX_NAME, self.target)?);
         Ok((name, record.pointer(shape.local_group)))
     }

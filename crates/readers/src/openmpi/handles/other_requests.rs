@@ -48,8 +48,7 @@ shape!(
 pub fn generalized(request: &Request<'_>, handle: &mut Handle) -> Result<(), ReaderError> {
     let reader = request.reader;
     let shape = Generalized::resolve(reader.layouts)?;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, request.addr, shape.size, &mut buffer)?;
+    let record = Record::owned(reader.target, request.addr, shape.size)?;
     let count = Slot::resolve(reader.layouts, "opal_object_t", "obj_reference_count")?;
     handle.fact("call", "MPI_Grequest_start");
     // The program and the operation hold it once each (`ompi_grequest_start`, ompi/request/grequest.c, v4.1.4 and v5.0.7).
@@ -86,8 +85,7 @@ pub fn generalized(request: &Request<'_>, handle: &mut Handle) -> Result<(), Rea
 pub fn file(request: &Request<'_>, handle: &mut Handle) -> Result<(), ReaderError> {
     let reader = request.reader;
     let shape = File::resolve(reader.layouts)?;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, request.addr, shape.size, &mut buffer)?;
+    let record = Record::owned(reader.target, request.addr, shape.size)?;
     // MCA_OMPIO_REQUEST_WRITE, _READ, _WRITE_ALL, _READ_ALL.
     let direction = if record.uint(shape.kind) % 2 == 0 { "write" } else { "read" };
     handle.fact("direction", direction);

@@ -44,7 +44,7 @@ impl HandleReader<'_> {
     /// The member of an object; without one, the communicator that the component of a window or file has.
     fn pointer(&self, kind: HandleKind, addr: TargetAddr, slot: Option<Slot>) -> Result<TargetAddr, ReaderError> {
         match slot {
-            Some(slot) => Ok(self.target.read_pointer(addr.wrapping_add(slot.offset as u64))?),
+            Some(slot) => Ok(slot.read_pointer(self.target, addr)?),
             None if kind == HandleKind::File => file::duplicate(self, addr),
             None => window::communicator(self, addr),
         }

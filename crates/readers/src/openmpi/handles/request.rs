@@ -91,8 +91,7 @@ pub struct Request<'r> {
 pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &mut Handle) -> Result<(), ReaderError> {
     let shape = Common::resolve(reader.layouts)?;
     let constants = RequestConstants::resolve(reader.layouts)?;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, addr, shape.size, &mut buffer)?;
+    let record = Record::owned(reader.target, addr, shape.size)?;
     let state = record.uint(shape.state);
     let kind = record.int(shape.kind);
     let sort = TYPES.iter().find(|(name, _)| reader.layouts.constant(name).ok() == Some(kind));
@@ -199,13 +198,11 @@ const AS_PARENTS: &[&str] = &["mca_vprotocol_", "mca_part_persist_psend_", "mca_
 fn class_of(reader: &HandleReader<'_>, addr: TargetAddr) -> Result<(String, u64), ReaderError> {
     let shape = Class::resolve(reader.layouts)?;
     let read = |class: TargetAddr| -> Result<(String, u64, TargetAddr), ReaderError> {
-        let mut buffer = Vec::new();
-        let record = Record::read(reader.target, class, shape.size, &mut buffer)?;
+        let record = Record::owned(reader.target, class, shape.size)?;
         let name = printable(&record.text(shape.name, 64, reader.target)?);
         Ok((name, record.uint(shape.bytes), record.pointer(shape.parent)))
     };
-    let (mut name, mut bytes, parent) =
-        read(reader.target.read_pointer(addr.wrapping_add(reader.shapes.object.class.offset as u64))?)?;
+    let (mut name, mut bytes, parent) = read(reader.shapes.object.class.read_pointer(reader.target, addr)?)?;
     if AS_PARENTS.iter().any(|start| name.starts_with(start)) {
         (name, bytes, _) = read(parent)?;
     }

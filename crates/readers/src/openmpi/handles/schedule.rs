@@ -61,8 +61,7 @@ impl Rounds {
         let sizes: Result<Vec<usize>, _> = OPERATIONS.iter().map(|name| size_of(reader.layouts, name)).collect();
         let sizes = sizes?;
         let int = Slot::resolve(reader.layouts, OPERATIONS[0], "type")?.size;
-        let mut buffer = Vec::new();
-        let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
+        let record = Record::owned(reader.target, at, shape.size)?;
         let damaged = |what: &str| ReaderError::Damaged(format!("the schedule at {at} {what}"));
         let len = u64::try_from(record.int(shape.len)).ok().filter(|len| *len <= MAX_SCHEDULE);
         let len = len.ok_or_else(|| damaged("is absurdly long"))?;
@@ -180,7 +179,7 @@ impl Sizes<'_> {
         let Self { reader, known } = self;
         let read = || {
             let size = Slot::resolve(reader.layouts, "ompi_datatype_t", "super.size").ok()?;
-            reader.target.read_uint(datatype.wrapping_add(size.offset as u64), size.size as u64).ok()
+            size.read_uint(reader.target, datatype).ok()
         };
         *known.entry(datatype).or_insert_with(read)
     }
@@ -197,11 +196,10 @@ pub fn member(
     temporary: bool,
 ) -> Result<Member, ReaderError> {
     let shape = Comm::resolve(reader.layouts)?;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, comm, shape.size, &mut buffer)?;
+    let record = Record::owned(reader.target, comm, shape.size)?;
     let count = Slot::resolve(reader.layouts, "ompi_group_t", "grp_proc_count")?;
     let size = |group: TargetAddr| {
-        let bytes = reader.target.read_bytes(group.wrapping_add(count.offset as u64), count.size)?;
+        let bytes = reader.target.read_bytes(count.address_in(group), count.size)?;
         Ok::<i64, TargetError>(reader.target.abi().int(&bytes))
     };
     let flags = record.uint(shape.flags);

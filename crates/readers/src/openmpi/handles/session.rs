@@ -27,8 +27,7 @@ const MAX_NAME: usize = 256;
 /// Where it cannot be read.
 pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &mut Handle) -> Result<(), ReaderError> {
     let shape = Session::resolve(reader.layouts)?;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, addr, shape.size, &mut buffer)?;
+    let record = Record::owned(reader.target, addr, shape.size)?;
     let name = printable(&record.text(shape.name, MAX_NAME, reader.target)?);
     let default = match reader.symbol("ompi_mpi_instance_default")? {
         Some(symbol) => reader.target.read_pointer(symbol)? == addr,

@@ -22,8 +22,7 @@ fn slots(reader: &HandleReader<'_>, kind: &Kind) -> Result<Option<(TargetAddr, u
         return Ok(None);
     }
     let shape = &reader.shapes.pointer_array;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
+    let record = Record::owned(reader.target, at, shape.size)?;
     let len = record.int(shape.len);
     if !(0..=MAX_SLOTS).contains(&len) {
         return Err(ReaderError::Damaged(format!("the table {} has {len} slots", kind.table)));
@@ -65,7 +64,7 @@ pub fn index_of(reader: &HandleReader<'_>, kind: &Kind, addr: TargetAddr) -> Res
 /// Where it cannot be read.
 pub fn stated_index(reader: &HandleReader<'_>, kind: &Kind, addr: TargetAddr) -> Result<i64, ReaderError> {
     let slot = Slot::resolve(reader.layouts, kind.type_name, kind.index)?;
-    let value = reader.target.read_uint(addr.wrapping_add(slot.offset as u64), slot.size as u64)?;
+    let value = slot.read_uint(reader.target, addr)?;
     Ok(i64::from(value as u32 as i32))
 }
 

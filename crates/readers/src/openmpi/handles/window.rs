@@ -32,8 +32,7 @@ const MAX_NAME: usize = 256;
 /// Where it cannot be read.
 pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &mut Handle) -> Result<(), ReaderError> {
     let shape = Win::resolve(reader.layouts)?;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, addr, shape.size, &mut buffer)?;
+    let record = Record::owned(reader.target, addr, shape.size)?;
     let name = printable(&record.text(shape.name, MAX_NAME, reader.target)?);
     let group = record.pointer(shape.group);
     let (rank, size) = rank_and_size(reader, group)?;
@@ -102,8 +101,7 @@ pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &
 /// Where it cannot be read, or the component is not one of those that are known here.
 pub fn communicator(reader: &HandleReader<'_>, addr: TargetAddr) -> Result<TargetAddr, ReaderError> {
     let shape = Win::resolve(reader.layouts)?;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, addr, shape.size, &mut buffer)?;
+    let record = Record::owned(reader.target, addr, shape.size)?;
     let (_, size) = rank_and_size(reader, record.pointer(shape.group))?;
     let window = Window { addr, module: record.pointer(shape.module), flavour: record.uint(shape.flavour), size };
     let name = epochs::component(reader, window.module)?;
@@ -114,9 +112,9 @@ pub fn communicator(reader: &HandleReader<'_>, addr: TargetAddr) -> Result<Targe
 
 fn rank_and_size(reader: &HandleReader<'_>, group: TargetAddr) -> Result<(i64, u64), ReaderError> {
     let count = reader.shapes.group.count;
-    let size = reader.target.read_uint(group.wrapping_add(count.offset as u64), count.size as u64)?;
+    let size = count.read_uint(reader.target, group)?;
     let rank = Slot::resolve(reader.layouts, "ompi_group_t", "grp_my_rank")?;
-    let rank = reader.target.read_uint(group.wrapping_add(rank.offset as u64), rank.size as u64)?;
+    let rank = rank.read_uint(reader.target, group)?;
     let rank = i64::from(rank as u32 as i32);
     // Whoever has a window is a member of its group.
     if rank < 0 || rank as u64 >= size {

@@ -168,7 +168,7 @@ fn unplaced(
     let field = layouts.field("mca_pml_ob1_t", "non_existing_communicator_pending").ok();
     let list = field.zip(target.symbol("mca_pml_ob1").ok().flatten()).map(|(field, module)| {
         let list = module.addr.wrapping_add(field.offset);
-        let sentinel = list.wrapping_add(shapes.list.sentinel.offset as u64);
+        let sentinel = shapes.list.sentinel.address_in(list);
         circular_list(target, sentinel, shapes.list_item.next.offset as u64, LIMIT)
     });
     let elements = list.map(|walk| {

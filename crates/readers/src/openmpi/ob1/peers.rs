@@ -107,8 +107,7 @@ impl<'a> Peers<'a> {
             return state;
         }
         let shape = &self.ob1.pml_comm;
-        let mut buffer = Vec::new();
-        let record = match Record::read(self.target, found.pml_comm, shape.size, &mut buffer) {
+        let record = match Record::owned(self.target, found.pml_comm, shape.size) {
             Ok(record) => record,
             Err(error) => {
                 state.problems.both(&error.to_string());
@@ -164,8 +163,7 @@ impl<'a> Peers<'a> {
             found.facts.traffic_complete = false;
             return;
         }
-        let mut buffer = Vec::new();
-        let record = match Record::read(self.target, at, shape.size, &mut buffer) {
+        let record = match Record::owned(self.target, at, shape.size) {
             Ok(record) => record,
             Err(error) => {
                 state.problems.both(&format!("peer {peer}: {error}"));
@@ -173,7 +171,7 @@ impl<'a> Peers<'a> {
                 return;
             }
         };
-        self.count(found, peer, &record);
+        self.count(found, peer, &record.view());
         state.send_sequences.insert(peer, record.uint(shape.send_sequence));
         state.expected.insert(peer, record.uint(shape.expected_sequence));
         state.posted.add(peer, record.address_of(shape.specific_receives));

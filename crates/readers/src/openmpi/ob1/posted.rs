@@ -83,14 +83,14 @@ impl PostedLists {
 impl ListReader<'_> {
     /// Whether a list has as many elements as the pool has requests for it, as far as its head tells.
     fn fits(&self, list: TargetAddr, expected: u64) -> Result<bool, TargetError> {
-        let sentinel = list.wrapping_add(self.shapes.list.sentinel.offset as u64);
-        let first = self.target.read_pointer(sentinel.wrapping_add(self.shapes.list_item.next.offset as u64))?;
+        let sentinel = self.shapes.list.sentinel.address_in(list);
+        let first = self.shapes.list_item.next.read_pointer(self.target, sentinel)?;
         Ok(self.len(list)? == expected && (expected == 0) == (first == sentinel))
     }
 
     fn len(&self, list: TargetAddr) -> Result<u64, TargetError> {
         let len = self.shapes.list.len;
-        self.target.read_uint(list.wrapping_add(len.offset as u64), len.size as u64)
+        len.read_uint(self.target, list)
     }
 
     /// Walks a list and takes what is not known. Returns how many of its elements the pool has for it.
@@ -105,7 +105,7 @@ impl ListReader<'_> {
         room: &mut usize,
         problems: &mut Vec<String>,
     ) -> u64 {
-        let sentinel = list.wrapping_add(self.shapes.list.sentinel.offset as u64);
+        let sentinel = self.shapes.list.sentinel.address_in(list);
         let next = self.shapes.list_item.next.offset as u64;
         let walk = circular_list(self.target, sentinel, next, *room + receives.len());
         let linked = walk.elements.len() as u64;

@@ -45,10 +45,10 @@ impl<'a> Fragments<'a> {
     /// The messages of the list at `list`, in order, at most `limit`.
     pub fn list(&self, list: TargetAddr, limit: usize) -> Messages {
         let shape = &self.shapes.list;
-        let sentinel = list.wrapping_add(shape.sentinel.offset as u64);
+        let sentinel = shape.sentinel.address_in(list);
         let walk = circular_list(self.target, sentinel, self.shapes.list_item.next.offset as u64, limit);
         let mut out = Messages::default();
-        let len = self.target.read_uint(list.wrapping_add(shape.len.offset as u64), shape.len.size as u64);
+        let len = shape.len.read_uint(self.target, list);
         match (walk.stopped, len) {
             (Some(stop), _) => out.problems.push(stop.to_string()),
             (None, Err(error)) => out.problems.push(error.to_string()),
@@ -109,8 +109,8 @@ impl<'a> Fragments<'a> {
                     }
                     Err(error) => problems.push(error.to_string()),
                 }
-                let range = at.wrapping_add(self.ob1.fragment.range.offset as u64);
-                let next = at.wrapping_add(self.shapes.list_item.next.offset as u64);
+                let range = self.ob1.fragment.range.address_in(at);
+                let next = self.shapes.list_item.next.address_in(at);
                 match (self.target.read_pointer(range), self.target.read_pointer(next)) {
                     (Ok(range), Ok(next)) => {
                         if !range.is_null() {
@@ -157,8 +157,7 @@ impl<'a> Fragments<'a> {
     /// # Errors
     /// Where the fragment cannot be read.
     pub fn context(&self, at: TargetAddr) -> Result<Context, ReaderError> {
-        let mut buffer = Vec::new();
-        let record = Record::read(self.target, at, self.ob1.fragment.size, &mut buffer)?;
-        Ok(self.headers.read(&record, self.ob1.fragment.header.offset)?.context)
+        let record = Record::owned(self.target, at, self.ob1.fragment.size)?;
+        Ok(self.headers.read(&record.view(), self.ob1.fragment.header.offset)?.context)
     }
 }

@@ -35,8 +35,7 @@ impl Decoder<'_> {
             return TargetAddr::NULL;
         };
         let shape = self.workers.layout.packed.as_ref();
-        let context = shape
-            .and_then(|shape| self.target.read_pointer(packed.datatype.wrapping_add(shape.context.offset as u64)).ok());
+        let context = shape.and_then(|shape| shape.context.read_pointer(self.target, packed.datatype).ok());
         // The pml packs with a convertor of its own, which has all of it (pml_ucx_datatype.c, v4.1.4 and v5.0.10).
         let shape = &self.ucx.convertor;
         let mut buffer = Vec::new();

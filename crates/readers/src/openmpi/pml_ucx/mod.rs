@@ -217,7 +217,7 @@ fn requests(
             break;
         }
         *room -= 1;
-        let at = TargetAddr::new(at.get().wrapping_sub(link.offset as u64));
+        let at = link.structure_of(*at);
         match Record::read(target, at, size, &mut buffer) {
             Ok(record) => {
                 let flags = Flags::of(&workers.layout, &record);

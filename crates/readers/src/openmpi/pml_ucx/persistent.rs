@@ -77,7 +77,7 @@ pub fn read(
     let (target, size) = (decoder.target, shape.size);
     // A pool that was never used describes nothing yet.
     let allocated = pools.free_list.allocated;
-    if target.read_uint(at.wrapping_add(allocated.offset as u64), allocated.size as u64)? == 0 {
+    if allocated.read_uint(target, at)? == 0 {
         return Ok((Found::default(), Vec::new()));
     }
     let (mut found, mut active) = (Found::default(), HashMap::new());

@@ -100,7 +100,7 @@ impl<'a> Endpoints<'a> {
     /// Whether a connection is one of the pml's worker.
     pub fn is_ours(&self, endpoint: TargetAddr) -> bool {
         let slot = self.workers.layout.endpoint.worker;
-        let worker = || self.target.read_pointer(endpoint.wrapping_add(slot.offset as u64));
+        let worker = || slot.read_pointer(self.target, endpoint);
         !endpoint.is_null() && worker().is_ok_and(|worker| self.workers.at.contains(&worker))
     }
 
@@ -121,7 +121,7 @@ impl<'a> Endpoints<'a> {
         let width = usize::try_from(self.target.abi().pointer_width.bytes()).ok()?;
         let mut row = zeroed(self.slot.size).ok()?;
         for (rank, process) in (0..).zip(self.groups.processes(group).ok()?) {
-            if process.is_null() || self.target.read(process.wrapping_add(self.slot.offset as u64), &mut row).is_err() {
+            if process.is_null() || self.target.read(self.slot.address_in(process), &mut row).is_err() {
                 continue;
             }
             for bytes in row.chunks_exact(width) {

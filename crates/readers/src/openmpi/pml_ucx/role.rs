@@ -35,7 +35,7 @@ impl Decoder<'_> {
         let at = record.pointer(layout.request.protocol?);
         let slot = layout.protocol.as_ref()?.operation;
         let target = self.target;
-        let read = || target.read_uint(at.wrapping_add(slot.offset as u64), slot.size as u64).ok();
+        let read = || slot.read_uint(target, at).ok();
         match *self.protocols.entry(at).or_insert_with(read) {
             Some(operation) if operation & OPERATION == TAG_SEND => Some(Role::Send(false)),
             Some(operation) if operation & OPERATION == TAG_SEND_SYNC => Some(Role::Send(true)),

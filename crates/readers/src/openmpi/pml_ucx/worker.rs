@@ -31,8 +31,7 @@ pub fn find(target: &dyn Target, shapes: &UcxShapes, pools: &PoolShapes) -> Resu
     };
     let (module, class) = (module.addr, class.addr);
     let shape = &shapes.module;
-    let mut buffer = Vec::new();
-    let record = Record::read(target, module, shape.size, &mut buffer)?;
+    let record = Record::owned(target, module, shape.size)?;
     let (context, worker) = (record.pointer(shape.context), record.pointer(shape.worker));
     if context.is_null() || worker.is_null() {
         return Ok(Err("the pml ucx has no worker of UCX now".into()));
@@ -40,7 +39,7 @@ pub fn find(target: &dyn Target, shapes: &UcxShapes, pools: &PoolShapes) -> Resu
     let Some(shift) = shift(target, shapes, pools, module, class) else {
         return Ok(Err("the pool of persistent requests is not where this release of the pml ucx has it".into()));
     };
-    let after = |slot: Slot| module.wrapping_add(slot.offset as u64).wrapping_add(shift);
+    let after = |slot: Slot| slot.address_in(module).wrapping_add(shift);
     let persistent = after(shape.persistent);
     // UCX says itself how large its requests are (`ucp_context_query`).
     let size = target.read_uint(after(shape.request_size), shape.request_size.size as u64)?;
@@ -96,7 +95,7 @@ fn score(target: &dyn Target, layout: &UcxLayout, worker: TargetAddr, user: usiz
             fits += usize::from(native.and_then(|native| Some((native.sample, native.more?))).is_some_and(
                 |(sample, more)| match sample {
                     Sample::Receive(_, mask) => more.owner == worker && tag::open(mask).is_some(),
-                    _ => target.read_pointer(more.owner.wrapping_add(owner.offset as u64)) == Ok(worker),
+                    _ => owner.read_pointer(target, more.owner) == Ok(worker),
                 },
             ));
         }

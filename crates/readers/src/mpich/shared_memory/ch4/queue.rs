@@ -66,8 +66,7 @@ pub fn walk(
             return Err(damaged(format!("names a cell {handle:#x} that does not exist")));
         }
         let at = transport.cells.wrapping_add(offset);
-        let mut buffer = Vec::new();
-        let record = Record::read(target, at, (front + CELL_HEAD) as usize, &mut buffer)?;
+        let record = Record::owned(target, at, (front + CELL_HEAD) as usize)?;
         let field = |offset: u64, size: usize| target.abi().uint(record.part(offset as usize, size));
         if field(0, width as usize) != handle {
             return Err(damaged(format!("names a cell {handle:#x} that says it is {:#x}", field(0, width as usize))));

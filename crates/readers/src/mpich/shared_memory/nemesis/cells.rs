@@ -173,8 +173,7 @@ fn piece(target: &dyn Target, cell: TargetAddr, head: usize) -> Result<(Piece, i
     let abi = target.abi();
     let front = Front::of(abi);
     let (width, size) = (front.width, front.size());
-    let mut buffer = Vec::new();
-    let record = Record::read(target, cell, size + head, &mut buffer)?;
+    let record = Record::owned(target, cell, size + head)?;
     let len = abi.int(record.part(width + 8, width));
     let len = u64::try_from(len).ok().filter(|len| *len <= super::region::CELL - size as u64);
     let Some(len) = len else { return Err(damaged(format!("the cell at {cell} has an impossible length"))) };

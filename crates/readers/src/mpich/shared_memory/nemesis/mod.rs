@@ -101,12 +101,11 @@ impl<'a> Reader<'a> {
         let rank = region.rank_of(local).unwrap_or(-1);
         let none = || ReaderError::Damaged(format!("there is no connection to rank {rank}"));
         let world = found.communicators.world().ok_or_else(none)?;
-        let table = self.target.read_pointer(world.at.wrapping_add(self.table.offset as u64))?;
+        let table = self.table.read_pointer(self.target, world.at)?;
         let width = self.target.abi().pointer_width.bytes();
         let place = u64::try_from(rank).map_err(|_| none())?.wrapping_mul(width);
-        let at = self.target.read_pointer(table.wrapping_add(self.first.offset as u64).wrapping_add(place))?;
-        let mut buffer = Vec::new();
-        let record = Record::read(self.target, at, self.connection.size, &mut buffer)?;
+        let at = self.target.read_pointer(self.first.address_in(table).wrapping_add(place))?;
+        let record = Record::owned(self.target, at, self.connection.size)?;
         let shape = &self.connection;
         let is_one = record.int(shape.rank) == rank
             && record.pointer(shape.fast_box) == region.fast_box(local)

@@ -174,8 +174,7 @@ impl<'a> Endpoints<'a> {
             return Err(damaged(format!("endpoint {number} is named, which no node has")));
         }
         let at = self.at.wrapping_add(number * shape.size as u64);
-        let mut buffer = Vec::new();
-        let record = Record::read(self.target, at, shape.size, &mut buffer)?;
+        let record = Record::owned(self.target, at, shape.size)?;
         let segment = record.pointer(shape.segment);
         let is_one = record.pointer(shape.class) == self.btl.endpoint_class
             && record.uint(shape.number) == number

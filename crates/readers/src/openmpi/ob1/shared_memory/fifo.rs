@@ -34,9 +34,8 @@ impl Reader<'_> {
     }
 
     fn walk(&mut self, endpoints: &mut Endpoints<'_>, boxes: &mut Vec<FastBox>) -> Result<(), ReaderError> {
-        let mut buffer = Vec::new();
         let shape = &self.btl.fifo;
-        let fifo = Record::read(self.target, endpoints.fifo, shape.size, &mut buffer)?;
+        let fifo = Record::owned(self.target, endpoints.fifo, shape.size)?;
         let (mut at, tail) = (fifo.uint(shape.head), fifo.uint(shape.tail));
         let free = free(self.target.abi().pointer_width);
         let mut seen = HashSet::new();

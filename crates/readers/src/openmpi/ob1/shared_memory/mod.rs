@@ -130,8 +130,7 @@ impl Reader<'_> {
     fn fragment(&mut self, value: u64, endpoints: &mut Endpoints<'_>) -> Result<Fragment, ReaderError> {
         let shape = &self.btl.fragment;
         let at = endpoints.place(value, shape.size)?;
-        let mut buffer = Vec::new();
-        let record = Record::read(self.target, at, shape.size, &mut buffer)?;
+        let record = Record::owned(self.target, at, shape.size)?;
         let fragment = Fragment {
             next: record.uint(shape.next),
             flags: record.uint(shape.flags),
