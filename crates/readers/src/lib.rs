@@ -12,6 +12,7 @@ mod messages;
 pub mod mpich;
 pub mod openmpi;
 mod planned;
+mod queues;
 pub mod record;
 mod references;
 mod send_mode;

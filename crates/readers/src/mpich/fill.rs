@@ -4,11 +4,11 @@ use std::collections::HashMap;
 
 use super::communicators::{Communicators, Found};
 use super::debug_lists::DebugLists;
-use super::queues::MAX_OPERATIONS;
 use super::requests::Pass;
 use super::rows::Unknown;
 use super::tags;
 use super::transport::Decoded;
+use crate::queues::{fill_in_world_ranks, of_no_communicator, only_the_first};
 use model::{Operation, QueueKind, QueueState, Remark};
 
 /// What is to be said of the queues of all communicators.
@@ -30,7 +30,7 @@ impl States {
     pub(super) fn of(pass: &Pass, debug: &DebugLists, unordered: u64, unknown: Unknown) -> Self {
         let mut error = pass.problems.first().cloned();
         if pass.stopped {
-            error.get_or_insert_with(|| format!("only the first {MAX_OPERATIONS} operations were read"));
+            error.get_or_insert_with(only_the_first);
         }
         let all = error.map(|problem| (QueueState::Error, problem));
         let lists = (unordered > 0).then(|| {
@@ -39,10 +39,7 @@ impl States {
             );
             (QueueState::Error, why)
         });
-        let unplaced = |count: u64| {
-            let why = format!("{count} requests name a communicator that cannot be read");
-            (count > 0).then_some((QueueState::Error, why))
-        };
+        let unplaced = |count: u64| (count > 0).then(|| (QueueState::Error, of_no_communicator(count)));
         let debugged = debug.problems.first().map(|problem| (QueueState::Error, problem.clone()));
         Self {
             sends: all.clone().or(unplaced(pass.dropped_sends)).or(debugged.clone()),
@@ -122,8 +119,7 @@ pub(super) fn fill(all: &mut Communicators, mut sorted: HashMap<(usize, QueueKin
 /// Fills in world ranks. `part`: the communicator is one that the library made below the one that is shown; `next`: the number
 /// of the next non-blocking collective of the one that is shown.
 fn named(mut operation: Operation, found: &Found, part: bool, next: Option<i64>) -> Operation {
-    operation.desired_global_rank = operation.desired_local_rank.and_then(|rank| found.world_rank(rank));
-    operation.actual_global_rank = operation.actual_local_rank.and_then(|rank| found.world_rank(rank));
+    fill_in_world_ranks(&mut operation, |rank| found.world_rank(rank));
     if part {
         operation.internal = true;
         operation.extra_text.push(Remark::WithinLibrarysCommunicator);

@@ -3,7 +3,7 @@
 //! Every request is decoded once, by who knows it, and sorted into the queue of its communicator. The library's lists say
 //! which receives still wait, and in which order messages are matched.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use super::MpichProcess;
 use super::communicators::Communicators;
@@ -18,17 +18,12 @@ use super::rows::{Rows, Unknown};
 use super::shapes::Shapes;
 use super::shared_memory;
 use super::transport::{Around, Decoded};
+use crate::queues::{self, FREED, MAX_OPERATIONS, NOT_CREATED, left_out, of_absent};
 use crate::{ReaderError, add_problem};
 use layouts::Layouts;
 use model::{OperationStatus, QueueKind, QueueState};
 use target::Target;
 use target::address::TargetAddr;
-
-/// At most this many operations (2 Mi) are read from one process; a longer list is said to be cut.
-pub const MAX_OPERATIONS: usize = 1 << 21;
-
-/// At most this many communicators that do not exist yet are named.
-const MAX_NAMED: usize = 4;
 
 /// Reads the queues into the communicators.
 ///
@@ -78,10 +73,7 @@ pub fn read_all(
     }
     let forgotten = found.drop_forgotten();
     if forgotten > 0 {
-        notes.push(format!(
-            "sends that are complete, of which MPICH keeps nothing else, and which are not listed: {forgotten} \
-             (the library's own in a collective may be among them)"
-        ));
+        notes.push(left_out(forgotten as u64, "MPICH keeps nothing else"));
     }
     let unexpected = match decoder.uses_network() {
         true => network.unexpected(&mut around)?,
@@ -136,25 +128,11 @@ pub fn read_all(
             found.facts.inactive.push(operation);
         }
     }
-    if let Some(problem) = in_transit.problem.or(unexpected.in_transit) {
-        notes.push(format!("messages that lie in shared memory could not all be read: {problem}"));
-    }
-    notes.extend(by_context(found.unplaced, "messages for", "this process has not created yet"));
-    notes.extend(by_context(found.abandoned, "requests on", "has been freed"));
+    notes.extend(in_transit.problem.or(unexpected.in_transit).map(|problem| queues::in_transit(&problem)));
+    notes.extend(of_absent(found.unplaced, "messages for", NOT_CREATED));
+    notes.extend(of_absent(found.abandoned, "requests on", FREED));
     Ok(())
 }
 
 const ORDER_OF_RECEIVES: &str = "pending receives that the network has are listed after those that MPICH has on its own lists, and over libfabric \
                                  as they lie in MPICH's pool of requests: their order is not known";
-
-/// How many there are of each context, in words; `what` they are, and what is the matter `of` their communicator.
-fn by_context(counts: BTreeMap<u64, u64>, what: &str, of: &str) -> Vec<String> {
-    let left_out: u64 = counts.values().skip(MAX_NAMED).sum();
-    let named = counts.into_iter().take(MAX_NAMED);
-    let mut notes: Vec<String> =
-        named.map(|(context, count)| format!("{what} a communicator (context {context}) that {of}: {count}")).collect();
-    if left_out > 0 {
-        notes.push(format!("{what} further communicators of this kind: {left_out}"));
-    }
-    notes
-}

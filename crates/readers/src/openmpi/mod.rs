@@ -6,6 +6,7 @@
 pub mod classes;
 pub mod detect;
 
+mod assembly;
 mod cm;
 mod communicators;
 mod groups;

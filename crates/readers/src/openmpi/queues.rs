@@ -5,29 +5,15 @@ use std::collections::HashSet;
 use super::communicators::{self, Communicators, Found};
 use super::groups::Groups;
 use super::shapes::Shapes;
-use crate::{ReaderError, add_problem};
+use crate::add_problem;
+use crate::queues::{fill_in_world_ranks, only_the_first};
 use model::{Operation, Queue, QueueState, Remark, Traffic};
 use target::Target;
 use target::address::TargetAddr;
 
-/// At most this many operations (2 Mi) are read from one process; a longer list is said to be cut.
-pub const MAX_OPERATIONS: usize = 1 << 21;
-
-/// Hands on what was decoded, if there is room for one more; false where there is none.
-pub fn keep<T>(decoded: Option<T>, room: &mut usize, push: impl FnOnce(T)) -> bool {
-    if let Some(decoded) = decoded {
-        if *room == 0 {
-            return false;
-        }
-        *room -= 1;
-        push(decoded);
-    }
-    true
-}
-
-/// Says of every queue that no more operations were read than [`MAX_OPERATIONS`].
+/// Says of every queue that no more operations were read than may be.
 pub fn cut(communicators: &mut Communicators) {
-    let problem = format!("only the first {MAX_OPERATIONS} operations were read");
+    let problem = only_the_first();
     for Found { facts, .. } in &mut communicators.found {
         for queue in facts.queues_mut() {
             fail(queue, Some(&problem));
@@ -46,20 +32,6 @@ pub fn append_all_internal(communicators: &mut Communicators) {
         own.traffic_complete &= facts.traffic_complete;
         own.traffic.extend(facts.traffic.into_iter().map(|traffic| Traffic { within_local_group: true, ..traffic }));
     }
-}
-
-pub fn pool_problem(
-    walked: Result<Vec<String>, ReaderError>,
-    impossible: u64,
-    problems: &mut Vec<String>,
-) -> Option<String> {
-    let mut found = walked.unwrap_or_else(|error| vec![error.to_string()]);
-    if impossible > 0 {
-        found.push(format!("{impossible} requests are in a state that does not exist: memory is damaged"));
-    }
-    let first = found.first().cloned();
-    found.into_iter().for_each(|problem| add_problem(problems, problem));
-    first
 }
 
 /// Adds what goes on within the local group of an intercommunicator (its collectives begin there) to the queue of the
@@ -109,12 +81,6 @@ pub fn adopt_strangers(
 
 /// With world ranks.
 pub fn named(mut operation: Operation, found: &Found) -> Operation {
-    fill_in_world_ranks(&mut operation, found);
+    fill_in_world_ranks(&mut operation, |rank| found.world_rank(rank));
     operation
-}
-
-/// Fills in world ranks.
-pub fn fill_in_world_ranks(operation: &mut Operation, found: &Found) {
-    operation.desired_global_rank = operation.desired_local_rank.and_then(|rank| found.world_rank(rank));
-    operation.actual_global_rank = operation.actual_local_rank.and_then(|rank| found.world_rank(rank));
 }

@@ -5,6 +5,8 @@ use std::collections::HashMap;
 use super::network::Network;
 use super::requests::Decoder;
 use crate::openmpi::communicators::{Communicators, Found};
+use crate::openmpi::queues::named;
+use crate::queues::NOT_CREATED;
 use model::Operation;
 use target::Reason;
 use target::address::TargetAddr;
@@ -72,10 +74,10 @@ pub fn arrived(
                 operation.not_known(fact, "libfabric does not say which process sent it");
             }
         }
-        all.by_comm.entry(found.addr).or_default().push(operation);
+        all.by_comm.entry(found.addr).or_default().push(named(operation, found));
     }
     if elsewhere > 0 {
-        all.notes.push(format!("messages for communicators that this process has not created yet: {elsewhere}"));
+        all.notes.push(format!("messages for communicators that {NOT_CREATED}: {elsewhere}"));
     }
     all
 }

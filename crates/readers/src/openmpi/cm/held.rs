@@ -4,6 +4,7 @@ use super::network::Network;
 use super::requests::{Decoder, with_rank};
 use super::shapes::CmShapes;
 use crate::ReaderError;
+use crate::openmpi::assembly::Requests;
 use crate::openmpi::communicators::Found;
 use crate::openmpi::groups::Groups;
 use crate::openmpi::shapes::Shapes;
@@ -71,8 +72,8 @@ impl Opened {
         let size = if sends { self.cm.heavy_send.size } else { self.cm.heavy_receive.size };
         let record = Record::owned(target, at, size)?;
         let decoded = decoder.inactive(&record.view()).or_else(|| match sends {
-            true => decoder.send(&record.view(), &mut |_| {}),
-            false => decoder.receive(&record.view(), &mut |_| {}),
+            true => decoder.send(&record.view()),
+            false => decoder.receive(&record.view()),
         });
         let shape = &self.cm.request;
         Ok(decoded.map(|decoded| Held {

@@ -16,22 +16,21 @@ pub mod shapes;
 
 pub use self::network::provider;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use self::arrived::arrived;
 use self::network::Network;
 use self::requests::{Decoded, Decoder, with_rank};
 use self::shapes::{CmShapes, OfiShapes};
+use super::assembly::Assembly;
 use super::communicators::{Communicators, Found};
-use super::detect::required;
 use super::groups::Groups;
-use super::pool;
-use super::queues::{self, MAX_OPERATIONS, adopt_strangers, fail, keep, named, pool_problem};
 use super::shapes::{PoolShapes, Shapes};
 use super::tags::InternalTags;
+use crate::queues::left_out;
 use crate::{ReaderError, add_problem};
 use layouts::Layouts;
-use model::{Operation, OperationStatus, Queue, QueueState};
+use model::{OperationStatus, Queue, QueueKind, QueueState};
 use target::address::TargetAddr;
 use target::{Reason, Target};
 
@@ -50,124 +49,38 @@ pub fn read_all(
     let network = network(target, layouts, groups);
     let tags = InternalTags::new(layouts);
     let mut decoder = Decoder::new(target, shapes, cm, layouts, &tags, &network)?;
-    let mut room = MAX_OPERATIONS;
-    let mut by_comm: HashMap<TargetAddr, Operations> = HashMap::new();
-    let send_pool = required(target, "mca_pml_base_send_requests")?.addr;
-    let receive_pool = required(target, "mca_pml_base_recv_requests")?.addr;
-
-    let mut seen: HashSet<TargetAddr> = HashSet::new();
-    let mut forgotten = 0_u64;
-    let walked = pool::walk(target, shapes, pools, send_pool, cm.heavy_send.size, |record| {
-        let mut waits = |at| {
-            seen.insert(at);
-        };
-        let (inactive, send) = (decoder.inactive(&record), decoder.send(&record, &mut waits));
-        // Nothing tells the application's from those of the library's collectives.
-        let send = send.filter(|send| {
-            let kept = send.operation.status != OperationStatus::Complete || send.operation.desired_tag.is_some();
-            forgotten += u64::from(!kept);
-            kept
-        });
-        let kept = keep(inactive, &mut room, |found| of(&mut by_comm, &found).inactive.push(found));
-        kept && keep(send, &mut room, |send| of(&mut by_comm, &send).sends.push(send))
-    });
-    let dropped_sends = decoder.take_impossible();
-    let sends_problem = pool_problem(walked, dropped_sends, &mut communicators.problems);
-    let walked = pool::walk(target, shapes, pools, receive_pool, cm.heavy_receive.size, |record| {
-        let mut waits = |at| {
-            seen.insert(at);
-        };
-        let (inactive, receive) = (decoder.inactive(&record), decoder.receive(&record, &mut waits));
-        let kept = keep(inactive, &mut room, |found| of(&mut by_comm, &found).inactive.push(found));
-        kept && keep(receive, &mut room, |found| of(&mut by_comm, &found).receives.push(found))
-    });
-    let dropped_receives = decoder.take_impossible();
-    let mut receives_problem = pool_problem(walked, dropped_receives, &mut communicators.problems);
+    let mut assembly = Assembly::new();
+    assembly.read_pools(target, shapes, pools, &mut decoder, communicators)?;
     if let Ok(network) = &network {
-        for (at, waiting) in network.receives.iter().filter(|(at, _)| !seen.contains(at)) {
-            match decoder.blocking(network, *at, waiting) {
-                Ok(found) => {
-                    keep(Some(found), &mut room, |found| of(&mut by_comm, &found).receives.push(found));
-                }
-                Err(reason) => {
-                    let problem = format!("a receive of libfabric leads to {at}: {reason}");
-                    add_problem(&mut communicators.problems, problem.clone());
-                    receives_problem.get_or_insert(problem);
-                }
-            }
-        }
-    }
-
-    let numbers = numbers(communicators);
-    if let Ok(network) = &network {
-        let words = network.answers.iter().map(|(at, answer)| (*at, answer.word));
-        let words = words.chain(network.sends.iter().map(|(at, sent)| (*at, sent.send.tag)));
-        let blocking: BTreeMap<TargetAddr, u64> = words.filter(|(at, _)| !seen.contains(at)).collect();
-        let mut unknown = 0;
-        for (at, word) in blocking {
-            // Since 5.0 the number is the receiver's, and only where all members have agreed on it that of the sender, too.
-            let comm = numbers.get(&network.bits.communicator(word)).filter(|(_, agreed)| *agreed);
-            match comm {
-                Some((comm, _)) => {
-                    let known = (network.answers.get(&at), network.sends.get(&at));
-                    let send = decoder.blocking_send(network, at, known, *comm);
-                    keep(send, &mut room, |send| of(&mut by_comm, &send).sends.push(send));
-                }
-                None => unknown += 1,
-            }
-        }
-        if unknown > 0 {
-            communicators
-                .notes
-                .push(format!("blocking sends on communicators whose numbers are not known here: {unknown}"));
-        }
+        blocking(network, &mut decoder, &mut assembly, communicators);
     }
     match messages::read(target, layouts, shapes, pools, &network) {
         Ok((found, problems)) => {
             for one in found {
-                keep(Some(one), &mut room, |one| of(&mut by_comm, &one).receives.push(one));
+                assembly.keep(Some(one), |all| &mut all.receives);
             }
             for problem in problems {
-                add_problem(&mut communicators.problems, problem.clone());
-                receives_problem.get_or_insert(problem);
+                assembly.fail(&[QueueKind::PendingReceives], problem, communicators);
             }
         }
         Err(error) => add_problem(&mut communicators.problems, format!("matched messages: {error}")),
     }
 
-    adopt_strangers(target, shapes, groups, communicators, by_comm.keys().copied());
-    let mut messages = arrived(&network, &decoder, communicators, &mut room, own_rank(communicators));
+    assembly.adopt(target, shapes, groups, communicators);
+    let mut messages = arrived(&network, &decoder, communicators, &mut assembly.room, own_rank(communicators));
     for found in &mut communicators.found {
-        let Operations { mut sends, mut receives, inactive } = by_comm.remove(&found.addr).unwrap_or_default();
+        let mut operations = assembly.take(found.addr);
         // What libfabric has matched, or is done, was there before what waits; libfabric says in which order that will be matched.
-        receives.sort_by_key(|receive| receive.order);
-        sends.sort_by_key(|send| send.order);
-        found.facts.pending_sends.unordered = unordered(&sends);
-        let finish = |all: Vec<Decoded>, found: &Found, is_send: bool| -> Vec<Operation> {
-            let one = |decoded: Decoded| with_rank(network.as_ref().ok(), found, decoded, is_send);
-            all.into_iter().map(one).map(|operation| named(operation, found)).collect()
-        };
-        found.facts.pending_sends.operations = finish(sends, found, true);
-        found.facts.pending_receives.operations = finish(receives, found, false);
-        found.facts.inactive = finish(inactive, found, false).into();
-        found.facts.unexpected_messages.operations = messages
-            .by_comm
-            .remove(&found.addr)
-            .unwrap_or_default()
-            .into_iter()
-            .map(|operation| named(operation, found))
-            .collect();
-        (found.facts.pending_sends.dropped, found.facts.pending_receives.dropped) = (dropped_sends, dropped_receives);
-        fail(&mut found.facts.pending_sends, sends_problem.as_deref());
-        fail(&mut found.facts.pending_receives, receives_problem.as_deref());
-        match &messages.missing {
-            Some(reason) if found.facts.unexpected_messages.operations.is_empty() => {
-                found.facts.unexpected_messages = Queue::no_information(reason.as_str()).into();
-            }
-            Some(reason) => incomplete(&mut found.facts.unexpected_messages, reason),
-            None => {}
-        }
+        operations.receives.sort_by_key(|receive| receive.order);
+        operations.sends.sort_by_key(|send| send.order);
+        found.facts.pending_sends.unordered = unordered(&operations.sends);
+        let known = network.as_ref().ok();
+        assembly.fill(found, operations, |decoded, found, sends| with_rank(known, found, decoded, sends));
         let facts = &mut found.facts;
+        facts.unexpected_messages.operations = messages.by_comm.remove(&found.addr).unwrap_or_default();
+        if let Some(reason) = &messages.missing {
+            incomplete(&mut facts.unexpected_messages, reason);
+        }
         for (queue, what, problem) in [
             (&mut facts.pending_receives, "receives", network.as_ref().map(|network| &network.receives_problem)),
             (&mut facts.pending_sends, "sends", network.as_ref().map(|network| &network.sends_problem)),
@@ -178,28 +91,53 @@ pub fn read_all(
             }
         }
     }
-    let lost: usize = by_comm.values().map(|lost| lost.sends.len() + lost.receives.len()).sum();
-    if lost > 0 {
-        let sentence = format!("{lost} requests name a communicator that cannot be read");
-        for Found { facts, .. } in &mut communicators.found {
-            fail(&mut facts.pending_sends, Some(&sentence));
-            fail(&mut facts.pending_receives, Some(&sentence));
-        }
-        add_problem(&mut communicators.problems, sentence);
-    }
     communicators.notes.extend(messages.notes);
     communicators.notes.push(BLOCKING_SENDS.to_owned());
-    if forgotten > 0 {
-        communicators.notes.push(format!(
-            "sends that are complete, of which Open MPI keeps neither destination nor tag, and which are not listed: {forgotten} \
-             (the library's own in a collective may be among them)"
-        ));
+    if decoder.forgotten > 0 {
+        communicators.notes.push(left_out(decoder.forgotten, "Open MPI keeps neither destination nor tag"));
     }
-    if room == 0 {
-        queues::cut(communicators);
-    }
-    queues::append_all_internal(communicators);
+    assembly.end(communicators);
     Ok(())
+}
+
+/// Adds what only the network has, as its request lies on a stack: receives that wait, and sends that are not done.
+fn blocking(
+    network: &Network,
+    decoder: &mut Decoder<'_>,
+    assembly: &mut Assembly<Decoded>,
+    communicators: &mut Communicators,
+) {
+    let seen = std::mem::take(&mut decoder.seen);
+    for (at, waiting) in network.receives.iter().filter(|(at, _)| !seen.contains(at)) {
+        match decoder.blocking(network, *at, waiting) {
+            Ok(found) => {
+                assembly.keep(Some(found), |all| &mut all.receives);
+            }
+            Err(reason) => {
+                let problem = format!("a receive of libfabric leads to {at}: {reason}");
+                assembly.fail(&[QueueKind::PendingReceives], problem, communicators);
+            }
+        }
+    }
+    let numbers = numbers(communicators);
+    let words = network.answers.iter().map(|(at, answer)| (*at, answer.word));
+    let words = words.chain(network.sends.iter().map(|(at, sent)| (*at, sent.send.tag)));
+    let blocking: BTreeMap<TargetAddr, u64> = words.filter(|(at, _)| !seen.contains(at)).collect();
+    let mut unknown = 0;
+    for (at, word) in blocking {
+        // Since 5.0 the number is the receiver's, and only where all members have agreed on it that of the sender, too.
+        match numbers.get(&network.bits.communicator(word)).filter(|(_, agreed)| *agreed) {
+            Some((comm, _)) => {
+                let known = (network.answers.get(&at), network.sends.get(&at));
+                assembly.keep(decoder.blocking_send(network, at, known, *comm), |all| &mut all.sends);
+            }
+            None => unknown += 1,
+        }
+    }
+    if unknown > 0 {
+        let sentence = format!("blocking sends on communicators whose numbers are not known here: {unknown}");
+        communicators.notes.push(sentence);
+    }
 }
 
 const BLOCKING_SENDS: &str =
@@ -221,18 +159,6 @@ fn numbers(communicators: &Communicators) -> HashMap<u64, (TargetAddr, bool)> {
 fn unordered(sends: &[Decoded]) -> u64 {
     let waiting = || sends.iter().filter(|send| send.operation.status == OperationStatus::Pending);
     if waiting().all(|send| send.in_order) { 0 } else { waiting().count() as u64 }
-}
-
-/// What goes on in one communicator.
-#[derive(Default)]
-struct Operations {
-    sends: Vec<Decoded>,
-    receives: Vec<Decoded>,
-    inactive: Vec<Decoded>,
-}
-
-fn of<'a>(by_comm: &'a mut HashMap<TargetAddr, Operations>, found: &Decoded) -> &'a mut Operations {
-    by_comm.entry(found.comm).or_default()
 }
 
 /// The mtl ofi, or why it is not read.

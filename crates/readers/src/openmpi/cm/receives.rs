@@ -19,9 +19,8 @@ const PERHAPS_ANY: &str = "what is left of it does not tell the tag 0 from MPI_A
 const PERHAPS_ANY_SOURCE: &str = "what is left of it does not tell this source from MPI_ANY_SOURCE";
 
 impl Decoder<'_> {
-    /// The receive that a request stands for; `None` for one that is not in use. What waits is shown to `waits` with the mtl's
-    /// request.
-    pub fn receive(&mut self, record: &Record<'_>, waits: &mut impl FnMut(TargetAddr)) -> Option<Decoded> {
+    /// The receive that a request stands for; `None` for one that is not in use.
+    pub fn receive(&mut self, record: &Record<'_>) -> Option<Decoded> {
         let cm = self.cm;
         if !self.in_use(record, [cm.receive_heavy, cm.receive_thin]) {
             return None;
@@ -37,7 +36,7 @@ impl Decoder<'_> {
         let mut peer = None;
         match (waiting, network) {
             (Some(waiting), Ok(network)) => {
-                waits(at);
+                self.seen.insert(at);
                 peer = self.posted(network, &waiting, &mut operation);
                 operation.evidence = Some(WAITING.into());
             }

@@ -3,14 +3,16 @@
 use super::network::Network;
 use super::shapes::CmShapes;
 use crate::libfabric::Number;
+use crate::openmpi::assembly;
 use crate::openmpi::communicators::Found;
 use crate::openmpi::requests::{Datatypes, RequestConstants};
 use crate::openmpi::shapes::Shapes;
 use crate::openmpi::tags::InternalTags;
 use crate::record::Record;
 use layouts::{LayoutError, Layouts};
-use model::{Operation, Remark};
+use model::{Operation, OperationStatus, QueueKind, Remark};
 use std::borrow::Cow;
+use std::collections::HashSet;
 use target::address::TargetAddr;
 use target::{Reason, Target};
 
@@ -46,6 +48,10 @@ pub struct Decoder<'a> {
     pub(super) network: &'a Result<Network, Reason>,
     /// Requests in a state that does not exist: damage.
     impossible: u64,
+    /// The mtl's requests of what is in the pools, but for receives that are on no list.
+    pub(super) seen: HashSet<TargetAddr>,
+    /// Sends that are complete and of which nothing else is kept.
+    pub(super) forgotten: u64,
 }
 
 /// Who an operation is with.
@@ -66,12 +72,18 @@ impl<'a> Decoder<'a> {
     ) -> Result<Self, LayoutError> {
         let constants = RequestConstants::resolve(layouts)?;
         let datatypes = Datatypes::new(target, shapes);
-        Ok(Self { target, shapes, cm, constants, tags, datatypes, network, impossible: 0 })
-    }
-
-    /// How many requests were in a state that does not exist since this was asked for the last time.
-    pub fn take_impossible(&mut self) -> u64 {
-        std::mem::take(&mut self.impossible)
+        Ok(Self {
+            target,
+            shapes,
+            cm,
+            constants,
+            tags,
+            datatypes,
+            network,
+            impossible: 0,
+            seen: HashSet::new(),
+            forgotten: 0,
+        })
     }
 
     /// Whether a request is in use: free objects of the pool and inactive persistent requests are not.
@@ -87,31 +99,6 @@ impl<'a> Decoder<'a> {
             && kinds.contains(&record.uint(shape.pml_kind));
         self.impossible += u64::from(!possible);
         possible
-    }
-
-    /// What a persistent request that is not active would start; `None` for any other.
-    pub fn inactive(&mut self, record: &Record<'_>) -> Option<Decoded> {
-        let (shape, constants) = (&self.cm.request, &self.constants);
-        let is_inactive = record.uint(shape.state) == constants.state_inactive
-            && record.uint(shape.persistent) != 0
-            && record.uint(shape.kind) == constants.kind_pml
-            && record.uint(shape.free_called) == 0;
-        let kind = record.uint(shape.pml_kind);
-        match (is_inactive, kind == self.cm.send_heavy, kind == self.cm.receive_heavy) {
-            (true, true, _) => {
-                let mut operation = self.common(record);
-                self.heavy_send(record, &mut operation);
-                self.finish_send(record, &mut operation);
-                Some(self.decoded(record, u64::MAX, None, operation))
-            }
-            (true, _, true) => {
-                let mut operation = self.common(record);
-                self.heavy_receive(record, &mut operation);
-                operation.call = Some(Cow::Borrowed("MPI_Recv_init"));
-                Some(self.decoded(record, u64::MAX, None, operation))
-            }
-            _ => None,
-        }
     }
 
     /// The tag of an operation; negative ones are the library's.
@@ -146,6 +133,61 @@ impl<'a> Decoder<'a> {
 
     pub(super) fn decoded(&self, record: &Record<'_>, order: u64, peer: Option<u64>, operation: Operation) -> Decoded {
         Decoded { comm: record.pointer(self.cm.request.comm), order, peer, number: None, in_order: false, operation }
+    }
+}
+
+impl assembly::Decoded for Decoded {
+    type Comm = TargetAddr;
+
+    fn comm(&self) -> TargetAddr {
+        self.comm
+    }
+}
+
+impl assembly::Requests for Decoder<'_> {
+    type Decoded = Decoded;
+
+    fn size(&self, queue: QueueKind) -> usize {
+        if queue == QueueKind::PendingSends { self.cm.heavy_send.size } else { self.cm.heavy_receive.size }
+    }
+
+    fn inactive(&mut self, record: &Record<'_>) -> Option<Decoded> {
+        let (shape, constants) = (&self.cm.request, &self.constants);
+        let is_inactive = record.uint(shape.state) == constants.state_inactive
+            && record.uint(shape.persistent) != 0
+            && record.uint(shape.kind) == constants.kind_pml
+            && record.uint(shape.free_called) == 0;
+        let kind = record.uint(shape.pml_kind);
+        match (is_inactive, kind == self.cm.send_heavy, kind == self.cm.receive_heavy) {
+            (true, true, _) => {
+                let mut operation = self.common(record);
+                self.heavy_send(record, &mut operation);
+                self.finish_send(record, &mut operation);
+                Some(self.decoded(record, u64::MAX, None, operation))
+            }
+            (true, _, true) => {
+                let mut operation = self.common(record);
+                self.heavy_receive(record, &mut operation);
+                operation.call = Some(Cow::Borrowed("MPI_Recv_init"));
+                Some(self.decoded(record, u64::MAX, None, operation))
+            }
+            _ => None,
+        }
+    }
+
+    fn active(&mut self, queue: QueueKind, record: &Record<'_>) -> Option<Decoded> {
+        if queue != QueueKind::PendingSends {
+            return self.receive(record);
+        }
+        // Nothing tells the application's from those of the library's collectives.
+        let send = self.send(record)?;
+        let kept = send.operation.status != OperationStatus::Complete || send.operation.desired_tag.is_some();
+        self.forgotten += u64::from(!kept);
+        kept.then_some(send)
+    }
+
+    fn take_impossible(&mut self) -> u64 {
+        std::mem::take(&mut self.impossible)
     }
 }
 

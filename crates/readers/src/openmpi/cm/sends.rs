@@ -20,9 +20,8 @@ const NOT_OF_PROVIDER: &str = "libfabric's provider does not keep to which proce
 const COPIED: &str = "Open MPI has copied the data, and its request does not keep from where";
 
 impl Decoder<'_> {
-    /// The send that a request stands for; `None` for one that is not in use. One that waits for an answer is shown to `waits`
-    /// with the mtl's request.
-    pub fn send(&mut self, record: &Record<'_>, waits: &mut impl FnMut(TargetAddr)) -> Option<Decoded> {
+    /// The send that a request stands for; `None` for one that is not in use.
+    pub fn send(&mut self, record: &Record<'_>) -> Option<Decoded> {
         let cm = self.cm;
         if !self.in_use(record, [cm.send_heavy, cm.send_thin]) {
             return None;
@@ -31,9 +30,9 @@ impl Decoder<'_> {
         let heavy = record.uint(shape.pml_kind) == cm.send_heavy;
         let mut operation = self.common(record);
         let mtl = if heavy { cm.heavy_send.mtl } else { cm.thin_send.mtl };
-        waits(record.address_of(mtl));
         let network = self.network.as_ref();
         let at = record.address_of(mtl);
+        self.seen.insert(at);
         let (answer, sent) = network.map_or((None, None), |network| (network.answers.get(&at), network.sends.get(&at)));
         let (mut peer, bits) = (None, network.ok().map(|network| network.bits));
         if heavy {

@@ -8,30 +8,28 @@ pub mod shapes;
 mod shared_memory;
 mod unexpected;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 
 use self::headers::{Context, Headers};
 use self::peers::Peers;
-use self::requests::{Decoded, Decoder};
+use self::requests::Decoder;
 use self::shapes::Ob1Shapes;
 use self::shared_memory::InTransit;
 use self::unexpected::Fragments;
-use super::communicators::{Communicators, Found};
-use super::detect::required;
+use super::assembly::Assembly;
+use super::communicators::Communicators;
 use super::groups::Groups;
-use super::pool;
-use super::queues::{self, MAX_OPERATIONS, adopt_strangers, fail, keep, named, pool_problem};
+use super::queues::fail;
 use super::shapes::{PoolShapes, Shapes};
 use super::tags::InternalTags;
+use crate::queues::{self, NOT_CREATED, of_absent};
 use crate::walk::circular_list;
 use crate::{ReaderError, add_problem};
 use layouts::Layouts;
-use model::Operation;
 use target::Target;
-use target::address::TargetAddr;
 
-/// At most this many communicators that do not exist yet are named.
-const MAX_NAMED: usize = 4;
+/// After this many problems the rest of the messages for communicators that do not exist yet is left alone.
+const MAX_PROBLEMS: usize = 4;
 
 /// Reads all queues into the communicators.
 ///
@@ -50,63 +48,22 @@ pub fn read_all(
     let tags = InternalTags::new(layouts);
     let peers = Peers::new(target, shapes, ob1, &fragments, &tags);
     let mut decoder = Decoder::new(target, shapes, ob1, layouts, &tags)?;
-    let mut room = MAX_OPERATIONS;
-
-    // By communicator at once: a hundred thousand operations are moved as seldom as possible.
-    let mut by_comm: HashMap<TargetAddr, Requests> = HashMap::new();
-    let send_pool = required(target, "mca_pml_base_send_requests")?.addr;
-    let receive_pool = required(target, "mca_pml_base_recv_requests")?.addr;
-    let walked = pool::walk(target, shapes, pools, send_pool, ob1.send.size, |record| {
-        if let Some(inactive) = decoder.inactive(&record) {
-            return keep(Some(inactive), &mut room, |found| {
-                by_comm.entry(found.comm).or_default().inactive.push(found)
-            });
-        }
-        keep(decoder.send(&record), &mut room, |send| by_comm.entry(send.comm).or_default().sends.push(send))
-    });
-    let mut dropped_sends = decoder.take_impossible();
-    let mut sends_problem = pool_problem(walked, dropped_sends, &mut communicators.problems);
-    let walked = pool::walk(target, shapes, pools, receive_pool, ob1.receive.size, |record| {
-        if let Some(inactive) = decoder.inactive(&record) {
-            return keep(Some(inactive), &mut room, |found| {
-                by_comm.entry(found.comm).or_default().inactive.push(found)
-            });
-        }
-        keep(decoder.receive(&record), &mut room, |found| by_comm.entry(found.comm).or_default().receives.push(found))
-    });
-    let mut dropped_receives = decoder.take_impossible();
-    let mut receives_problem = pool_problem(walked, dropped_receives, &mut communicators.problems);
-
-    adopt_strangers(target, shapes, groups, communicators, by_comm.keys().copied());
-    let known: HashSet<TargetAddr> = communicators.found.iter().map(|found| found.addr).collect();
-    let (mut lost_sends, mut lost_receives) = (0, 0);
-    for (_, lost) in by_comm.iter().filter(|(comm, _)| !known.contains(comm)) {
-        lost_sends += lost.sends.len();
-        lost_receives += lost.receives.len();
-    }
-    dropped_sends += lost_sends as u64;
-    dropped_receives += lost_receives as u64;
-    // Any queue may lack them.
-    for (lost, problem) in [(lost_sends, &mut sends_problem), (lost_receives, &mut receives_problem)] {
-        if lost > 0 {
-            let sentence = format!("{lost} requests name a communicator that cannot be read");
-            add_problem(&mut communicators.problems, sentence.clone());
-            problem.get_or_insert(sentence);
-        }
-    }
-
-    let mut in_transit = InTransit::read(target, layouts, &headers, room);
+    let mut assembly = Assembly::new();
+    assembly.read_pools(target, shapes, pools, &mut decoder, communicators)?;
+    assembly.adopt(target, shapes, groups, communicators);
+    let mut in_transit = InTransit::read(target, layouts, &headers, assembly.room);
     for found in &mut communicators.found {
-        let Requests { mut sends, mut receives, inactive } = by_comm.remove(&found.addr).unwrap_or_default();
-        let mut state = peers.read(found, &mut room);
+        let mut operations = assembly.take(found.addr);
+        let (sends, receives, room) = (&mut operations.sends, &mut operations.receives, &mut assembly.room);
+        let mut state = peers.read(found, room);
         if found.pml_comm.is_null() && receives.iter().any(|receive| receive.posted) {
             state
                 .problems
                 .unexpected
                 .push("receives are posted, but ob1's part of the communicator is missing".to_owned());
         }
-        peers.add_in_transit(found, &state, &mut in_transit, &mut room);
-        peers.add_probes(&mut state, &mut decoder, &mut receives, &mut room);
+        peers.add_in_transit(found, &state, &mut in_transit, room);
+        peers.add_probes(&mut state, &mut decoder, receives, room);
         // Numbers wrap: the distance to the newest one orders them, oldest first. Cached keys, because the elements are large:
         // each is then moved once.
         receives.sort_by_cached_key(|receive| {
@@ -116,15 +73,7 @@ pub fn read_all(
             let newest = state.send_sequences.get(&send.peer).copied().unwrap_or_default();
             (send.peer, std::cmp::Reverse((newest as u16).wrapping_sub(send.sequence as u16)))
         });
-        let finish = |decoded: Vec<Decoded>, found: &Found| -> Vec<Operation> {
-            decoded.into_iter().map(|decoded| named(decoded.operation, found)).collect()
-        };
-        found.facts.pending_sends.operations = finish(sends, found);
-        found.facts.pending_receives.operations = finish(receives, found);
-        found.facts.inactive = finish(inactive, found).into();
-        (found.facts.pending_sends.dropped, found.facts.pending_receives.dropped) = (dropped_sends, dropped_receives);
-        fail(&mut found.facts.pending_sends, sends_problem.as_deref());
-        fail(&mut found.facts.pending_receives, receives_problem.as_deref());
+        assembly.fill(found, operations, |decoded, _, _| decoded.operation);
         fail(&mut found.facts.pending_receives, state.problems.receives.first().map(String::as_str));
         fail(&mut found.facts.unexpected_messages, state.problems.unexpected.first().map(String::as_str));
         let name = &found.facts.name;
@@ -133,23 +82,10 @@ pub fn read_all(
             add_problem(&mut communicators.problems, format!("communicator {name:?}: {problem}"));
         }
     }
-    if room == 0 {
-        queues::cut(communicators);
-    }
-    queues::append_all_internal(communicators);
+    assembly.end(communicators);
     unplaced(target, shapes, layouts, &fragments, &in_transit, communicators);
-    if let Some(problem) = in_transit.problem {
-        communicators.notes.push(format!("messages that lie in shared memory could not all be read: {problem}"));
-    }
+    communicators.notes.extend(in_transit.problem.map(|problem| queues::in_transit(&problem)));
     Ok(())
-}
-
-/// The requests of one communicator.
-#[derive(Default)]
-struct Requests {
-    sends: Vec<Decoded>,
-    receives: Vec<Decoded>,
-    inactive: Vec<Decoded>,
 }
 
 /// Notes messages for communicators that this process has not made yet: those that have come (`non_existing_communicator_pending`)
@@ -180,18 +116,11 @@ fn unplaced(
             Ok(context) => *by_context.entry(context).or_default() += 1,
             Err(error) => problems.push(error.to_string()),
         }
-        if problems.len() >= MAX_NAMED {
+        if problems.len() >= MAX_PROBLEMS {
             break;
         }
     }
-    let left_out: u64 = by_context.values().skip(MAX_NAMED).sum();
-    communicators.notes.extend(by_context.into_iter().take(MAX_NAMED).map(|(context, count)| {
-        format!("messages for a communicator (context {context}) that this process has not created yet: {count}")
-    }));
-    if left_out > 0 {
-        let sentence = format!("messages for further communicators that this process has not created yet: {left_out}");
-        communicators.notes.push(sentence);
-    }
+    communicators.notes.extend(of_absent(by_context, "messages for", NOT_CREATED));
     for problem in problems {
         let sentence = format!("messages for communicators that do not exist yet: {problem}");
         add_problem(&mut communicators.problems, sentence);

@@ -11,6 +11,7 @@ use super::unexpected::Fragments;
 use crate::openmpi::communicators::Found;
 use crate::openmpi::shapes::Shapes;
 use crate::openmpi::tags::InternalTags;
+use crate::queues::fill_in_world_ranks;
 use crate::record::Record;
 use model::{Operation, Traffic};
 use target::Target;
@@ -217,9 +218,7 @@ impl<'a> Peers<'a> {
     }
 
     fn put(&self, mut operation: Operation, found: &mut Found) {
-        let source = operation.desired_local_rank.unwrap_or_default();
-        operation.desired_global_rank = found.world_rank(source);
-        operation.actual_global_rank = operation.desired_global_rank;
+        fill_in_world_ranks(&mut operation, |rank| found.world_rank(rank));
         if let Some(tag) = operation.desired_tag.filter(|tag| *tag < 0) {
             operation.internal = true;
             operation.extra_text.push(self.tags.describe(tag));

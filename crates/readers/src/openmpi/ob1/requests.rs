@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 
 use super::shapes::Ob1Shapes;
+use crate::openmpi::assembly;
 use crate::openmpi::requests::{COMPLETED, Datatypes, RequestConstants};
 use crate::openmpi::shapes::Shapes;
 use crate::openmpi::tags::InternalTags;
 use crate::record::Record;
 use crate::send_mode::SendMode;
 use layouts::{LayoutError, Layouts};
-use model::{Operation, OperationStatus, Remark};
+use model::{Operation, OperationStatus, QueueKind, Remark};
 use target::Target;
 use target::address::TargetAddr;
 
@@ -64,11 +65,6 @@ impl<'a> Decoder<'a> {
         })
     }
 
-    /// How many requests were in a state that does not exist since this was asked for the last time.
-    pub fn take_impossible(&mut self) -> u64 {
-        std::mem::take(&mut self.impossible)
-    }
-
     /// Whether a request is in use: free objects of the pool and inactive persistent requests are not.
     fn in_use(&mut self, record: &Record<'_>) -> bool {
         let (shape, constants) = (&self.ob1.request, &self.constants);
@@ -83,31 +79,8 @@ impl<'a> Decoder<'a> {
         possible
     }
 
-    /// What a persistent request that is not active would start; `None` for any other.
-    pub fn inactive(&mut self, record: &Record<'_>) -> Option<Decoded> {
-        let (shape, constants) = (&self.ob1.request, &self.constants);
-        let is_inactive = record.uint(shape.state) == constants.state_inactive
-            && record.uint(shape.persistent) != 0
-            && record.uint(shape.kind) == constants.kind_pml
-            && record.uint(shape.free_called) == 0;
-        if !is_inactive {
-            return None;
-        }
-        let mut decoded = if record.uint(shape.pml_kind) == constants.pml_send {
-            self.any_send(record)
-        } else {
-            self.any_receive(record)?
-        };
-        // Of its last run, if there was one.
-        let operation = &mut decoded.operation;
-        operation.status = OperationStatus::Pending;
-        (operation.actual_local_rank, operation.actual_tag, operation.actual_length) = (None, None, None);
-        operation.extra_text.retain(|remark| !matches!(remark, Remark::ErrorCode(_) | Remark::Cancelled));
-        Some(decoded)
-    }
-
     /// The send that a request stands for; `None` for one that is not in use.
-    pub fn send(&mut self, record: &Record<'_>) -> Option<Decoded> {
+    fn send(&mut self, record: &Record<'_>) -> Option<Decoded> {
         if !self.in_use(record) {
             return None;
         }
@@ -271,5 +244,51 @@ impl<'a> Decoder<'a> {
             posted,
             operation,
         }
+    }
+}
+
+impl assembly::Decoded for Decoded {
+    type Comm = TargetAddr;
+
+    fn comm(&self) -> TargetAddr {
+        self.comm
+    }
+}
+
+impl assembly::Requests for Decoder<'_> {
+    type Decoded = Decoded;
+
+    fn size(&self, queue: QueueKind) -> usize {
+        if queue == QueueKind::PendingSends { self.ob1.send.size } else { self.ob1.receive.size }
+    }
+
+    fn inactive(&mut self, record: &Record<'_>) -> Option<Decoded> {
+        let (shape, constants) = (&self.ob1.request, &self.constants);
+        let is_inactive = record.uint(shape.state) == constants.state_inactive
+            && record.uint(shape.persistent) != 0
+            && record.uint(shape.kind) == constants.kind_pml
+            && record.uint(shape.free_called) == 0;
+        if !is_inactive {
+            return None;
+        }
+        let mut decoded = if record.uint(shape.pml_kind) == constants.pml_send {
+            self.any_send(record)
+        } else {
+            self.any_receive(record)?
+        };
+        // Of its last run, if there was one.
+        let operation = &mut decoded.operation;
+        operation.status = OperationStatus::Pending;
+        (operation.actual_local_rank, operation.actual_tag, operation.actual_length) = (None, None, None);
+        operation.extra_text.retain(|remark| !matches!(remark, Remark::ErrorCode(_) | Remark::Cancelled));
+        Some(decoded)
+    }
+
+    fn active(&mut self, queue: QueueKind, record: &Record<'_>) -> Option<Decoded> {
+        if queue == QueueKind::PendingSends { self.send(record) } else { self.receive(record) }
+    }
+
+    fn take_impossible(&mut self) -> u64 {
+        std::mem::take(&mut self.impossible)
     }
 }

@@ -9,6 +9,7 @@ use super::places::{Endpoints, Places};
 use super::role::Role;
 use super::shapes::UcxShapes;
 use super::tag;
+use crate::openmpi::assembly;
 use crate::openmpi::requests::{Datatypes, KnownDatatype};
 use crate::openmpi::shapes::Shapes;
 use crate::openmpi::tags::InternalTags;
@@ -54,6 +55,26 @@ pub struct Decoded {
     pub mode: Option<SendMode>,
     /// The datatype object, where it is known.
     pub datatype: TargetAddr,
+}
+
+impl assembly::Decoded for Decoded {
+    type Comm = usize;
+
+    fn comm(&self) -> usize {
+        self.comm
+    }
+}
+
+impl Decoded {
+    /// Says of a receive that waits in no list that it has its message.
+    pub fn set_matched(&mut self) {
+        if self.operation.status == OperationStatus::Pending {
+            self.operation.status = OperationStatus::Matched;
+            if let Some((word, length)) = self.sender {
+                matched_with(word, length, &mut self.operation);
+            }
+        }
+    }
 }
 
 /// Decodes requests.

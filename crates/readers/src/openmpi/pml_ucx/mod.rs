@@ -9,7 +9,6 @@ mod messages;
 pub mod opened;
 mod persistent;
 mod places;
-mod receives;
 mod role;
 mod shapes;
 mod stack;
@@ -17,39 +16,28 @@ mod tag;
 mod unexpected;
 mod worker;
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use self::decoder::{Decoded, Decoder};
 use self::opened::Opened;
 use self::places::Places;
-use self::receives::{Receives, matched};
 use self::role::Role;
-use super::communicators::{Communicators, Found};
+use super::assembly::{Assembly, OF_REQUESTS};
+use super::communicators::Communicators;
 use super::groups::Groups;
-use super::queues::{self, MAX_OPERATIONS, adopt_strangers, fail, named};
+use super::queues::adopt_strangers;
 use super::shapes::Shapes;
+use crate::queues::{FREED, of_absent};
 use crate::record::Record;
 use crate::ucx::{Flags, Links, RequestPool, Workers};
 use crate::{ReaderError, add_problem};
 use layouts::Layouts;
-use model::{Operation, Queue};
+use model::{Queue, QueueKind};
 use target::Target;
 use target::address::TargetAddr;
 
-/// At most this many communicators that are not here are named.
-const MAX_NAMED: usize = 4;
-
 const ORDER_OF_SENDS: &str = "pending sends are listed as they lie in UCX's pool of requests, blocking standard ones last: in which order \
                               they were posted is not known";
-
-/// Everything that was read, before it is sorted.
-struct All {
-    sends: Vec<Decoded>,
-    receives: Receives,
-    inactive: Vec<Decoded>,
-    sends_problem: Option<String>,
-    receives_problem: Option<String>,
-}
 
 /// Reads all queues into the communicators.
 ///
@@ -74,53 +62,59 @@ pub fn read_all(
     let places = Places::new(communicators);
     let endpoints = opened.endpoints(target, groups);
     let mut decoder = opened.decoder(target, shapes, &places, &endpoints);
-    let pools = &opened.pools;
-    let mut room = MAX_OPERATIONS;
-    let mut all = All::new(communicators);
+    let mut assembly = Assembly::new();
 
-    match persistent::read(&mut decoder, shapes, pools, &opened.constants, opened.persistent, &mut room) {
+    let room = &mut assembly.room;
+    match persistent::read(&mut decoder, shapes, &opened.pools, &opened.constants, opened.persistent, room) {
         Ok((found, problems)) => {
-            let [sends, receives] = found.complete;
-            (all.sends, all.inactive) = (sends, found.inactive);
-            all.add(receives, communicators);
-            all.problem(problems, communicators);
+            for (queue, complete) in OF_REQUESTS.into_iter().zip(found.complete) {
+                assembly.extend(complete, |all| all.of(queue));
+            }
+            assembly.extend(found.inactive, |all| &mut all.inactive);
+            problems.into_iter().for_each(|problem| assembly.fail(&OF_REQUESTS, problem, communicators));
         }
-        Err(error) => all.problem(vec![format!("persistent requests: {error}")], communicators),
+        Err(error) => assembly.fail(&OF_REQUESTS, format!("persistent requests: {error}"), communicators),
     }
-    let (links, others) = requests(&mut decoder, &mut all, &mut room, communicators);
+    let (links, others) = requests(&mut decoder, &mut assembly, communicators);
     match stack::search(&mut decoder, |link| links.knows(link) || others.contains(&link)) {
-        Ok(found) => {
-            all.sends.extend(found.sends);
-            all.add(
-                found.receives.into_iter().map(|mut receive| {
-                    matched(&mut receive.operation, receive.sender);
-                    receive
-                }),
-                communicators,
-            );
+        Ok(mut found) => {
+            assembly.extend(found.sends, |all| &mut all.sends);
+            found.receives.iter_mut().for_each(Decoded::set_matched);
+            assembly.extend(found.receives, |all| &mut all.receives);
         }
         Err(reason) => {
             let sentence =
                 format!("blocking sends lie on the stacks of threads, which could not all be searched: {reason}");
-            all.sends_problem.get_or_insert(sentence);
+            assembly.lack(&[QueueKind::PendingSends], &sentence);
         }
     }
-    match messages::read(&mut decoder, shapes, pools, communicators, &mut room) {
+    match messages::read(&mut decoder, shapes, &opened.pools, communicators, &mut assembly.room) {
         Ok((messages, problems)) => {
-            all.add(messages, communicators);
-            all.receives_problem = all.receives_problem.take().or(problems.first().cloned());
+            assembly.extend(messages, |all| &mut all.receives);
+            problems.iter().for_each(|problem| assembly.lack(&[QueueKind::PendingReceives], problem));
         }
         Err(error) => add_problem(&mut communicators.problems, format!("matched messages: {error}")),
     }
-    let unexpected = unexpected::read(&decoder, &mut room);
+    let unexpected = unexpected::read(&decoder, &mut assembly.room);
     let (orphans, impossible) = (std::mem::take(&mut decoder.orphans), decoder.impossible);
-    sort(all, impossible, communicators);
-    unexpected::sort(unexpected, communicators);
-    note(communicators, orphans, "requests on", "has been freed");
-    if room == 0 {
-        queues::cut(communicators);
+    if impossible > 0 {
+        let problem = format!("{impossible} requests make no sense: memory is damaged, or changed while it was read");
+        assembly.lose(&OF_REQUESTS, impossible);
+        assembly.fail(&OF_REQUESTS, problem, communicators);
     }
-    queues::append_all_internal(communicators);
+    let mut sends = 0;
+    for (index, found) in communicators.found.iter_mut().enumerate() {
+        let mut operations = assembly.take(index);
+        sends += operations.sends.len();
+        operations.receives.sort_by_key(|receive| receive.order);
+        assembly.fill(found, operations, |decoded, _, _| *decoded.operation);
+    }
+    if sends > 1 {
+        communicators.notes.push(ORDER_OF_SENDS.to_owned());
+    }
+    unexpected::sort(unexpected, communicators);
+    communicators.notes.extend(of_absent(orphans, "requests on", FREED));
+    assembly.end(communicators);
     Ok(())
 }
 
@@ -133,33 +127,11 @@ fn refuse(communicators: &mut Communicators, reason: &str) {
     }
 }
 
-impl All {
-    fn new(communicators: &Communicators) -> Self {
-        let (sends, inactive, sends_problem, receives_problem) = Default::default();
-        Self { sends, receives: Receives::new(communicators), inactive, sends_problem, receives_problem }
-    }
-
-    fn add(&mut self, receives: impl IntoIterator<Item = Decoded>, communicators: &Communicators) {
-        for receive in receives {
-            self.receives.push(receive, communicators);
-        }
-    }
-
-    fn problem(&mut self, problems: Vec<String>, communicators: &mut Communicators) {
-        for problem in problems {
-            self.sends_problem.get_or_insert_with(|| problem.clone());
-            self.receives_problem.get_or_insert_with(|| problem.clone());
-            add_problem(&mut communicators.problems, problem);
-        }
-    }
-}
-
 /// Reads UCX's requests: those of the pool, and receives on stacks that wait in a list. Returns the links of all receives that were
 /// met.
 fn requests(
     decoder: &mut Decoder<'_>,
-    all: &mut All,
-    room: &mut usize,
+    assembly: &mut Assembly<Decoded>,
     communicators: &mut Communicators,
 ) -> (Links, HashSet<TargetAddr>) {
     let workers: &Workers = decoder.workers;
@@ -168,15 +140,14 @@ fn requests(
     let pool = match RequestPool::of(target, &workers.layout, worker, user) {
         Ok(pool) => pool,
         Err(error) => {
-            all.problem(vec![error.to_string()], communicators);
+            assembly.fail(&OF_REQUESTS, error.to_string(), communicators);
             return Default::default();
         }
     };
     let link = workers.layout.request.link;
     let mut links = Links::new(pool.stride);
-    // The receives that may wait.
-    let mut open = Vec::new();
-    let persistent = all.sends.len();
+    let (mut sends, mut receives) = (Vec::new(), Vec::new());
+    let room = &mut assembly.room;
     let problems = pool.walk(|record| {
         if *room == 0 {
             return false;
@@ -187,86 +158,45 @@ fn requests(
         if let Some((role, decoded)) = decoder.pooled(&record) {
             *room -= 1;
             match role {
-                Role::Receive => {
-                    let link = decoded.link;
-                    open.extend(all.receives.push(decoded, communicators).zip(link));
-                }
-                Role::Send(_) => all.sends.push(decoded),
+                Role::Receive => receives.push(decoded),
+                Role::Send(_) => sends.push(decoded),
             }
         }
         true
     });
     // The newest come first in the pool.
-    all.sends[persistent..].reverse();
-    all.problem(problems, communicators);
-    let Some(others) = workers.posted(target, &mut links) else {
+    assembly.extend(sends.into_iter().rev(), |all| &mut all.sends);
+    problems.into_iter().for_each(|problem| assembly.fail(&OF_REQUESTS, problem, communicators));
+    let posted = workers.posted(target, &mut links);
+    if posted.is_some() {
+        // What waits in no list has its message.
+        let not_waiting = |one: &&mut Decoded| one.link.is_some_and(|link| !links.is_waiting(link));
+        receives.iter_mut().filter(not_waiting).for_each(Decoded::set_matched);
+    }
+    assembly.extend(receives, |all| &mut all.receives);
+    let Some(others) = posted else {
         let problem = "UCX's lists of posted receives are broken: which receives wait, and those of blocking calls, are not known";
-        all.receives_problem.get_or_insert(problem.to_owned());
-        add_problem(&mut communicators.problems, problem.to_owned());
+        assembly.fail(&[QueueKind::PendingReceives], problem.to_owned(), communicators);
         return (links, HashSet::new());
     };
-    for (receive, link) in open {
-        if !links.is_waiting(link) {
-            all.receives.matched(receive, communicators);
-        }
-    }
     let mut buffer = Vec::new();
     let size = workers.layout.request.size;
     for at in &others {
-        if *room == 0 {
+        if assembly.room == 0 {
             break;
         }
-        *room -= 1;
+        assembly.room -= 1;
         let at = link.structure_of(*at);
         match Record::read(target, at, size, &mut buffer) {
             Ok(record) => {
                 let flags = Flags::of(&workers.layout, &record);
-                all.add(decoder.receive(&record, flags, false), communicators);
+                assembly.extend(decoder.receive(&record, flags, false), |all| &mut all.receives);
             }
             Err(error) => {
-                all.receives_problem.get_or_insert(format!("a posted receive could not be read: {error}"));
+                let problem = format!("a posted receive could not be read: {error}");
+                assembly.lack(&[QueueKind::PendingReceives], &problem);
             }
         }
     }
     (links, others)
-}
-
-/// Sorts requests into the queues of their communicators.
-fn sort(mut all: All, impossible: u64, communicators: &mut Communicators) {
-    if impossible > 0 {
-        let problem = format!("{impossible} requests make no sense: memory is damaged, or changed while it was read");
-        all.problem(vec![problem], communicators);
-    }
-    if all.sends.len() > 1 {
-        communicators.notes.push(ORDER_OF_SENDS.to_owned());
-    }
-    let put =
-        |decoded: Vec<Decoded>, communicators: &mut Communicators, queue: fn(&mut Found) -> &mut Vec<Operation>| {
-            for one in decoded {
-                if let Some(found) = communicators.found.get_mut(one.comm) {
-                    let operation = named(*one.operation, found);
-                    queue(found).push(operation);
-                }
-            }
-        };
-    put(all.sends, communicators, |found| &mut found.facts.pending_sends.operations);
-    all.receives.into_queues(communicators);
-    put(all.inactive, communicators, |found| &mut found.facts.inactive);
-    for Found { facts, .. } in &mut communicators.found {
-        (facts.pending_sends.dropped, facts.pending_receives.dropped) = (impossible, impossible);
-        fail(&mut facts.pending_sends, all.sends_problem.as_deref());
-        fail(&mut facts.pending_receives, all.receives_problem.as_deref());
-    }
-}
-
-/// Notes how many there are of communicators that are not here; `what` they are, and what is the matter `of` these.
-fn note(communicators: &mut Communicators, counts: BTreeMap<u64, u64>, what: &str, of: &str) {
-    let left_out: u64 = counts.values().skip(MAX_NAMED).sum();
-    let named = counts.into_iter().take(MAX_NAMED);
-    communicators
-        .notes
-        .extend(named.map(|(context, count)| format!("{what} a communicator (context {context}) that {of}: {count}")));
-    if left_out > 0 {
-        communicators.notes.push(format!("{what} further communicators of this kind: {left_out}"));
-    }
 }

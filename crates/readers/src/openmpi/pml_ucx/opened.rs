@@ -4,7 +4,6 @@ use std::cell::OnceCell;
 use std::collections::HashSet;
 
 use super::decoder::{Decoded, Decoder};
-use super::matched;
 use super::persistent::{self, One};
 use super::places::{Endpoints, Places};
 use super::shapes::UcxShapes;
@@ -138,7 +137,7 @@ impl Opened {
         if let (Some(posted), Some(link)) = (posted, decoded.link)
             && !posted.contains(&link)
         {
-            matched(&mut decoded.operation, decoded.sender);
+            decoded.set_matched();
         }
         Ok(self.described(decoded, communicators, flags.completed(), flags.released()))
     }

@@ -3,10 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::decoder::Decoder;
-use super::{note, tag};
+use super::tag;
 use crate::add_problem;
 use crate::openmpi::communicators::Communicators;
 use crate::openmpi::queues::{fail, named};
+use crate::queues::{NOT_CREATED, in_transit, of_absent};
 use crate::ucx::IN_TRANSIT;
 use model::{Operation, OperationStatus, Remark};
 use target::address::TargetAddr;
@@ -95,8 +96,6 @@ pub fn sort(arrived: Arrived, communicators: &mut Communicators) {
     if let Some(problem) = arrived.problem {
         add_problem(&mut communicators.problems, problem);
     }
-    if let Some(problem) = arrived.in_transit {
-        communicators.notes.push(format!("messages that lie in shared memory could not all be read: {problem}"));
-    }
-    note(communicators, arrived.unplaced, "messages for", "this process has not created yet");
+    communicators.notes.extend(arrived.in_transit.map(|problem| in_transit(&problem)));
+    communicators.notes.extend(of_absent(arrived.unplaced, "messages for", NOT_CREATED));
 }
