@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use model::Operation;
+use model::{Communicator, Operation, Queue};
 
 /// At most this many operations (2 Mi) are read from one process; a longer list is said to be cut.
 pub const MAX_OPERATIONS: usize = 1 << 21;
@@ -50,6 +50,13 @@ pub fn of_absent(counts: BTreeMap<impl Display, u64>, what: &str, of: &str) -> V
         notes.push(format!("{what} further communicators of this kind: {left_out}"));
     }
     notes
+}
+
+/// Says of every queue of a communicator why it is not known.
+pub fn refuse(facts: &mut Communicator, reason: &str) {
+    for queue in facts.queues_mut() {
+        *queue = Queue::no_information(reason);
+    }
 }
 
 /// Fills in world ranks; `world_rank` tells that of a rank in the communicator.

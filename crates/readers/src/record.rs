@@ -94,7 +94,7 @@ pub fn size_of(layouts: &Layouts, type_name: &str) -> Result<usize, LayoutError>
 
 /// The bytes of one structure with the address they came from: seen in a larger piece, or owned.
 #[derive(Debug, Clone, Copy)]
-pub struct Structure<B> {
+pub struct RecordOf<B> {
     /// Where it lies in the target.
     pub addr: TargetAddr,
     bytes: B,
@@ -102,7 +102,7 @@ pub struct Structure<B> {
 }
 
 /// A structure whose bytes another one has.
-pub type Record<'a> = Structure<&'a [u8]>;
+pub type Record<'a> = RecordOf<&'a [u8]>;
 
 impl<'a> Record<'a> {
     /// A structure at `addr` whose bytes are `bytes`.
@@ -133,14 +133,14 @@ impl<'a> Record<'a> {
         target: &(impl Target + ?Sized),
         addr: TargetAddr,
         size: usize,
-    ) -> Result<Structure<Vec<u8>>, TargetError> {
+    ) -> Result<RecordOf<Vec<u8>>, TargetError> {
         let mut bytes = Vec::new();
         Record::read(target, addr, size, &mut bytes)?;
-        Ok(Structure { addr, bytes, abi: target.abi() })
+        Ok(RecordOf { addr, bytes, abi: target.abi() })
     }
 }
 
-impl<B: AsRef<[u8]>> Structure<B> {
+impl<B: AsRef<[u8]>> RecordOf<B> {
     /// The same structure, its bytes borrowed.
     pub fn view(&self) -> Record<'_> {
         Record { addr: self.addr, bytes: self.bytes.as_ref(), abi: self.abi }

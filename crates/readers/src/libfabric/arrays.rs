@@ -29,7 +29,7 @@ pub fn items(
     let shape = shape.ok_or("this release of libfabric has no such arrays")?;
     let abi: TargetAbi = target.abi();
     let width = usize::try_from(abi.pointer_width.bytes()).unwrap_or(8);
-    let head = Record::owned(target, at, shape.size).map_err(Reason::of)?;
+    let head = Record::owned(target, at, shape.size)?;
     let stride = head.uint(shape.item_size);
     if stride < item_size as u64 || stride > MAX_ITEM {
         return Err(Reason::new(format!("libfabric's array at {at} has items of {stride} bytes")));
@@ -39,7 +39,7 @@ pub fn items(
     for (chunk, start) in chunks {
         let start = TargetAddr::new(start);
         let bytes = usize::try_from(ITEMS * stride).unwrap_or(usize::MAX);
-        let bytes = target.read_bytes(start, bytes).map_err(Reason::of)?;
+        let bytes = target.read_bytes(start, bytes)?;
         for (index, item) in (0..ITEMS).zip(bytes.chunks_exact(usize::try_from(stride).unwrap_or(1))) {
             visit(chunk * ITEMS + index, &Record::new(start.wrapping_add(index * stride), item, abi));
         }
@@ -54,14 +54,14 @@ pub fn items(
 pub fn objects(target: &dyn Target, shape: &MapShape, at: TargetAddr) -> Result<Vec<(u64, TargetAddr)>, Reason> {
     let abi: TargetAbi = target.abi();
     let width = usize::try_from(abi.pointer_width.bytes()).unwrap_or(8);
-    let head = Record::owned(target, at, shape.size).map_err(Reason::of)?;
+    let head = Record::owned(target, at, shape.size)?;
     let chunks = head.bytes(shape.chunk).chunks_exact(width).take(CHUNKS).map(|bytes| abi.uint(bytes));
     // As often as an object was put there: some may have been taken out since (`ofi_idm_set`, src/indexer.c).
     let counts = head.bytes(shape.count).chunks_exact(4).map(|bytes| abi.uint(bytes));
     let mut found = Vec::new();
     for ((number, chunk), most) in (0..).zip(chunks).zip(counts).filter(|((_, chunk), _)| *chunk != 0) {
         let bytes = target.read_bytes(TargetAddr::new(chunk), usize::try_from(ITEMS).unwrap_or(0) * width);
-        let bytes = bytes.map_err(Reason::of)?;
+        let bytes = bytes?;
         let before = found.len();
         for (index, item) in (0..).zip(bytes.chunks_exact(width).map(|bytes| abi.uint(bytes))) {
             if item != 0 {

@@ -6,9 +6,8 @@
 use super::endpoint::field;
 use super::layout::{Cxi, CxiMessageShape, CxiRequestShape, CxiSends, Layout};
 use super::shared::Both;
-use super::{COPIED, Listed, MAX_LIST, Message, Receive, Send, Source, given};
+use super::{COPIED, Listed, Message, Receive, Send, Source, given, part_of};
 use crate::record::{Record, Slot};
-use crate::walk::circular_list;
 use target::address::TargetAddr;
 use target::{Reason, Target};
 
@@ -28,36 +27,35 @@ pub fn domain(target: &dyn Target, cxi: &Cxi, endpoint: TargetAddr) -> Option<Ta
 /// # Errors
 /// A sentence, where the endpoint does not lead to them.
 pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Result<Both, Reason> {
-    let cxi =
-        layout.cxi.as_ref().ok_or_else(|| Reason::new(format!("the layout {} has nothing of cxi", layout.name)))?;
-    let pointer = |at: TargetAddr, slot: Slot| field(target, at, slot.offset).map(TargetAddr::new);
-    let object = pointer(endpoint, cxi.endpoint.object);
-    let receives = object.and_then(|object| pointer(object, cxi.object.receives));
-    let back = receives.and_then(|receives| pointer(receives, cxi.receives.object));
-    let (Some(at), true) = (receives, back.is_some() && back == object) else {
-        return Err(Reason::new(format!("libfabric's endpoint at {endpoint} has no receives of its own")));
-    };
-    let list = |slot: Slot| circular_list(target, slot.address_in(at), 0, MAX_LIST);
-    let requests =
-        Listed::of(list(cxi.receives.requests), "a request", |link| receive(target, cxi, &cxi.request, link));
-    let mut receives = Listed { found: requests.found.into_iter().flatten().collect(), problem: requests.problem };
+    let cxi = part_of(layout, &layout.cxi, "cxi")?;
+    let at = own(target, cxi, endpoint, (cxi.object.receives, cxi.receives.object), "receives")?;
+    let (head, entry) = (cxi.receives.requests.address_in(at), (cxi.request.link, cxi.request.size));
+    let mut receives =
+        Listed::linked(target, head, entry, "a request", |record| receive(&cxi.request, cxi.receive, record));
     receives.fail("the network card matches them: some may be matched already");
-    let messages = Listed::of(list(cxi.receives.messages), "a message", |link| message(target, &cxi.message, link));
-    let mut messages = Listed { found: messages.found.into_iter().flatten().collect(), problem: messages.problem };
+    let (head, entry) = (cxi.receives.messages.address_in(at), (cxi.message.link, cxi.message.size));
+    let mut messages = Listed::linked(target, head, entry, "a message", |record| Ok(message(&cxi.message, record)));
     messages.fail("those that the network card keeps are not in the process's memory");
     Ok((receives, messages))
 }
 
-fn receive(
+/// What the object of an endpoint leads to, and what leads back to that.
+fn own(
     target: &dyn Target,
     cxi: &Cxi,
-    shape: &CxiRequestShape,
-    link: TargetAddr,
-) -> Result<Option<Receive>, Reason> {
-    let at = shape.link.structure_of(link);
-    let mut buffer = Vec::new();
-    let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
-    if record.int(shape.kind) != cxi.receive || record.uint(shape.tagged) == 0 {
+    endpoint: TargetAddr,
+    (there, back): (Slot, Slot),
+    what: &str,
+) -> Result<TargetAddr, Reason> {
+    let pointer = |at: TargetAddr, slot: Slot| field(target, at, slot.offset).map(TargetAddr::new);
+    let object = pointer(endpoint, cxi.endpoint.object);
+    let found = object.and_then(|object| pointer(object, there));
+    let found = found.filter(|found| pointer(*found, back).is_some_and(|back| Some(back) == object));
+    found.ok_or_else(|| Reason::new(format!("libfabric's endpoint at {endpoint} has no {what} of its own")))
+}
+
+fn receive(shape: &CxiRequestShape, kind: i64, record: &Record<'_>) -> Result<Option<Receive>, Reason> {
+    if record.int(shape.kind) != kind || record.uint(shape.tagged) == 0 {
         return Ok(None);
     }
     Ok(Some(Receive {
@@ -73,27 +71,19 @@ fn receive(
 
 /// Sends of an endpoint, in the order in which they were posted: a request leaves the list when the card has said that it is done, or
 /// when the MPI is told of nothing (`cxip_evtq_req_alloc`, prov/cxi/src/cxip_evtq.c; `cxip_send_common`, cxip_msg_hpc.c).
-pub fn sends(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Listed<Send> {
-    let (Some(cxi), Some(shapes)) = (&layout.cxi, &layout.cxi_sends) else {
-        return Listed::failed(format!("the layout {} has nothing of cxi's sends", layout.name));
-    };
-    let pointer = |at: TargetAddr, slot: Slot| field(target, at, slot.offset).map(TargetAddr::new);
-    let object = pointer(endpoint, cxi.endpoint.object);
-    let sends = object.and_then(|object| pointer(object, shapes.owner.sends));
-    let back = sends.and_then(|sends| pointer(sends, shapes.sends.object));
-    let (Some(at), true) = (sends, back.is_some() && back == object) else {
-        return Listed::failed(format!("libfabric's endpoint at {endpoint} has no sends of its own"));
-    };
-    let list = circular_list(target, shapes.sends.requests.address_in(at), 0, MAX_LIST);
-    let requests = Listed::of(list, "a request", |link| send(target, shapes, at, link));
-    Listed { found: requests.found.into_iter().flatten().collect(), problem: requests.problem }
+///
+/// # Errors
+/// A sentence, where the endpoint does not lead to them.
+pub fn sends(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Result<Listed<Send>, Reason> {
+    let what = "cxi's sends";
+    let (cxi, shapes) = (part_of(layout, &layout.cxi, what)?, part_of(layout, &layout.cxi_sends, what)?);
+    let at = own(target, cxi, endpoint, (shapes.owner.sends, shapes.sends.object), "sends")?;
+    let (head, entry) = (shapes.sends.requests.address_in(at), (shapes.send.link, shapes.send.size));
+    Ok(Listed::linked(target, head, entry, "a request", |record| send(shapes, at, record)))
 }
 
-fn send(target: &dyn Target, shapes: &CxiSends, owner: TargetAddr, link: TargetAddr) -> Result<Option<Send>, Reason> {
+fn send(shapes: &CxiSends, owner: TargetAddr, record: &Record<'_>) -> Result<Option<Send>, Reason> {
     let shape = &shapes.send;
-    let at = shape.link.structure_of(link);
-    let mut buffer = Vec::new();
-    let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
     let context = record.pointer(shape.context);
     let copied = record.uint(shape.flags) & COPIED != 0 || context.is_null();
     if record.int(shape.kind) != shapes.kind || record.uint(shape.tagged) == 0 || copied {
@@ -113,19 +103,14 @@ fn send(target: &dyn Target, shapes: &CxiSends, owner: TargetAddr, link: TargetA
     }))
 }
 
-fn message(target: &dyn Target, shape: &CxiMessageShape, link: TargetAddr) -> Result<Option<Message>, Reason> {
-    let at = shape.link.structure_of(link);
-    let record = Record::owned(target, at, shape.size).map_err(Reason::of)?;
+fn message(shape: &CxiMessageShape, record: &Record<'_>) -> Option<Message> {
     let bits = record.uint(shape.bits);
-    if bits & TAGGED == 0 {
-        return Ok(None);
-    }
-    Ok(Some(Message {
+    (bits & TAGGED != 0).then(|| Message {
         source: None,
         tag: bits & TAG,
         data: (bits & WITH_DATA != 0).then(|| record.uint(shape.data)),
         length: record.uint(shape.length),
         claimed: (record.uint(shape.claimed) != 0).then_some(TargetAddr::NULL),
         number: None,
-    }))
+    })
 }

@@ -124,6 +124,7 @@ impl<'a> Fabric<'a> {
             "cxi" => (cxi::read(target, layout, at)?, cxi::sends(target, layout, at)),
             other => return Err(Reason::new(format!("the lists of libfabric's provider {other} are not read"))),
         };
+        let sends = sends.unwrap_or_else(Listed::failed);
         let named_by_given = provider == "sm2" && layout.sm2_sends.is_some();
         Ok(Queues { provider, receives, messages, sends, named_by_given })
     }

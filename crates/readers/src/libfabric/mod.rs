@@ -30,8 +30,8 @@ pub use endpoint::{Fabric, Queues};
 pub use layout::Layout;
 pub use provider::Provider;
 
-use crate::record::Slot;
-use crate::walk::Walk;
+use crate::record::{Record, Slot};
+use crate::walk::{Walk, circular_list};
 use target::address::TargetAddr;
 use target::{Reason, Target};
 
@@ -159,19 +159,41 @@ impl<T> Default for Listed<T> {
 }
 
 impl<T> Listed<T> {
-    /// The elements of a walk, as `read` reads each.
-    fn of(walk: Walk, what: &str, mut read: impl FnMut(TargetAddr) -> Result<T, Reason>) -> Self {
+    /// What stands at each place, as `read` reads it: `None` is none of the MPI's with a tag.
+    fn each<R: Into<Option<T>>>(
+        places: impl IntoIterator<Item = TargetAddr>,
+        what: &str,
+        mut read: impl FnMut(TargetAddr) -> Result<R, Reason>,
+    ) -> Self {
         let mut listed = Self::default();
-        for at in walk.elements {
+        for at in places {
             match read(at) {
-                Ok(one) => listed.found.push(one),
+                Ok(one) => listed.found.extend(one.into()),
                 Err(reason) => listed.fail(format!("{what} of libfabric at {at}: {reason}")),
             }
         }
-        if let Some(stopped) = walk.stopped {
-            listed.fail(format!("libfabric's list: {stopped}"));
-        }
         listed
+    }
+
+    /// The elements of a walk.
+    fn of<R: Into<Option<T>>>(walk: Walk, what: &str, read: impl FnMut(TargetAddr) -> Result<R, Reason>) -> Self {
+        let mut listed = Self::each(walk.elements, what, read);
+        listed.fail_if(walk.stopped.map(|stopped| format!("libfabric's list: {stopped}")));
+        listed
+    }
+
+    /// The structures of `size` bytes that the circular list at `head` links by their member `link`.
+    fn linked<R: Into<Option<T>>>(
+        target: &dyn Target,
+        head: TargetAddr,
+        (link, size): (Slot, usize),
+        what: &str,
+        mut read: impl FnMut(&Record<'_>) -> Result<R, Reason>,
+    ) -> Self {
+        let mut buffer = Vec::new();
+        Self::of(circular_list(target, head, 0, MAX_LIST), what, |at| {
+            read(&Record::read(target, link.structure_of(at), size, &mut buffer)?)
+        })
     }
 
     /// Nothing was found, for that reason.
@@ -184,12 +206,14 @@ impl<T> Listed<T> {
         self.problem.get_or_insert(reason.into());
     }
 
+    fn fail_if(&mut self, reason: Option<impl Into<Reason>>) {
+        reason.into_iter().for_each(|reason| self.fail(reason));
+    }
+
     /// Adds what another list has.
     pub fn append(&mut self, other: Self) {
         self.found.extend(other.found);
-        if let Some(reason) = other.problem {
-            self.fail(reason);
-        }
+        self.fail_if(other.problem);
     }
 }
 
@@ -203,6 +227,14 @@ impl Source {
     pub fn address(self) -> Option<u64> {
         if let Self::Address(number) = self { Some(number) } else { None }
     }
+}
+
+/// A part of a layout.
+///
+/// # Errors
+/// A sentence, where its release has none.
+fn part_of<'a, T>(layout: &Layout, part: &'a Option<T>, what: &str) -> Result<&'a T, Reason> {
+    part.as_ref().ok_or_else(|| Reason::new(format!("the layout {} has nothing of {what}", layout.name)))
 }
 
 /// What an MPI has given with a receive: a place in its memory. Another word is none of a receive, or of another layout.
@@ -224,7 +256,7 @@ fn process_of(target: &dyn Target, at: TargetAddr, address: Slot) -> Result<Opti
     if at.is_null() {
         return Ok(None);
     }
-    let value = address.read_uint(target, at).map_err(Reason::of)?;
+    let value = address.read_uint(target, at)?;
     Ok(Source::of(value).address())
 }
 
@@ -239,8 +271,8 @@ fn pieces(target: &dyn Target, at: TargetAddr, count: u64) -> Result<(Option<Tar
     let (mut buffer, mut length) = (None, 0_u64);
     for index in 0..count {
         let here = at.wrapping_add(index * 2 * width);
-        let base = target.read_pointer(here).map_err(Reason::of)?;
-        let bytes = target.read_uint(here.wrapping_add(width), width).map_err(Reason::of)?;
+        let base = target.read_pointer(here)?;
+        let bytes = target.read_uint(here.wrapping_add(width), width)?;
         buffer = (count == 1).then_some(base);
         length = length.saturating_add(bytes);
     }

@@ -25,8 +25,7 @@ const MAX_STRIDE: u64 = 1 << 24;
 /// A sentence, where the pool cannot be read or cannot be one.
 pub fn in_use(target: &dyn Target, shape: &Pool, at: TargetAddr) -> Result<Vec<TargetAddr>, Reason> {
     let width = target.abi().pointer_width.bytes();
-    let mut buffer = Vec::new();
-    let pool = Record::read(target, at, shape.pool.size, &mut buffer).map_err(Reason::of)?;
+    let pool = Record::owned(target, at, shape.pool.size)?;
     let (regions, in_region) = (pool.uint(shape.pool.region_count), pool.uint(shape.pool.in_region));
     let stride = pool.uint(shape.pool.stride);
     let header = shape.object.size as u64;
@@ -46,8 +45,8 @@ pub fn in_use(target: &dyn Target, shape: &Pool, at: TargetAddr) -> Result<Vec<T
     let table = pool.pointer(shape.pool.regions);
     let mut found = Vec::new();
     for index in 0..regions {
-        let region = target.read_pointer(table.wrapping_add(index * width)).map_err(Reason::of)?;
-        let record = Record::owned(target, region, shape.region.size).map_err(Reason::of)?;
+        let region = target.read_pointer(table.wrapping_add(index * width))?;
+        let record = Record::owned(target, region, shape.region.size)?;
         if record.pointer(shape.region.pool) != at {
             return Err(Reason::new(format!("a region of libfabric's pool at {at} is not its own")));
         }

@@ -8,7 +8,7 @@ use super::arrays;
 use super::endpoint::behind;
 use super::layout::{Layout, RxdMessageShape, RxdReceiveShape, RxdSends};
 use super::shared::Both;
-use super::{ANY_ADDRESS, Listed, MAX_LIST, Message, Receive, Send, Source, given, pieces};
+use super::{ANY_ADDRESS, Listed, MAX_LIST, Message, Receive, Send, Source, given, part_of, pieces};
 use crate::record::{Record, Slot};
 use crate::walk::circular_list;
 use target::address::TargetAddr;
@@ -19,14 +19,13 @@ use target::{Reason, Target};
 /// # Errors
 /// A sentence, where the layout has none of them.
 pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Result<Both, Reason> {
-    let Some((shape, receive_shape, message_shape)) = &layout.rxd else {
-        return Err(Reason::new(format!("the layout {} has nothing of rxd", layout.name)));
-    };
-    let list = |slot: Slot| circular_list(target, slot.address_in(endpoint), 0, MAX_LIST);
+    let (shape, receive_shape, message_shape) = part_of(layout, &layout.rxd, "rxd")?;
     let addresses = layout.rxd_sends.as_ref().map(|shapes| addresses(target, shapes, endpoint)).unwrap_or_default();
+    let (head, entry) = (shape.receives.address_in(endpoint), (receive_shape.link, receive_shape.size));
     let receives =
-        Listed::of(list(shape.receives), "a receive", |link| receive(target, receive_shape, &addresses, link));
-    let messages = Listed::of(list(shape.messages), "a message", |link| message(target, message_shape, link));
+        Listed::linked(target, head, entry, "a receive", |record| receive(target, receive_shape, &addresses, record));
+    let (head, entry) = (shape.messages.address_in(endpoint), (message_shape.link, message_shape.size));
+    let messages = Listed::linked(target, head, entry, "a message", |record| message(target, message_shape, record));
     Ok((receives, messages))
 }
 
@@ -43,11 +42,8 @@ fn receive(
     target: &dyn Target,
     shape: &RxdReceiveShape,
     addresses: &HashMap<u64, u64>,
-    link: TargetAddr,
+    record: &Record<'_>,
 ) -> Result<Receive, Reason> {
-    let at = shape.link.structure_of(link);
-    let mut buffer = Vec::new();
-    let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
     let (buffer, length) = pieces(target, record.address_of(shape.pieces), record.uint(shape.count))?;
     let source = match record.uint(shape.peer) {
         ANY_ADDRESS => Source::Any,
@@ -63,9 +59,7 @@ fn receive(
     })
 }
 
-fn message(target: &dyn Target, shape: &RxdMessageShape, link: TargetAddr) -> Result<Message, Reason> {
-    let at = shape.link.structure_of(link);
-    let record = Record::owned(target, at, shape.size).map_err(Reason::of)?;
+fn message(target: &dyn Target, shape: &RxdMessageShape, record: &Record<'_>) -> Result<Message, Reason> {
     // Each part of the header is one word, and the whole length is the first of those for long messages
     // (prov/rxd/src/rxd_proto.h).
     let word = |slot: Slot| {
@@ -87,42 +81,37 @@ const MAX_PEERS: usize = 1 << 20;
 
 /// Sends of an endpoint: each process that it talks to has them in their order (`rxd_tx_entry_init_common`,
 /// prov/rxd/src/rxd_ep.c).
-pub fn sends(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Listed<Send> {
-    let Some(shapes) = &layout.rxd_sends else {
-        return Listed::failed(format!("the layout {} has nothing of rxd's sends", layout.name));
-    };
+///
+/// # Errors
+/// A sentence, where the layout has none.
+pub fn sends(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Result<Listed<Send>, Reason> {
+    let shapes = part_of(layout, &layout.rxd_sends, "rxd's sends")?;
     let mut all = Listed::default();
     let addresses = addresses(target, shapes, endpoint);
     for head in [shapes.endpoint.active, shapes.endpoint.asked] {
         let peers = circular_list(target, head.address_in(endpoint), 0, MAX_PEERS);
         for link in peers.elements {
             let peer = shapes.peer.link.structure_of(link);
-            let head = shapes.peer.sends.address_in(peer);
-            let walk = circular_list(target, head, 0, MAX_LIST);
-            let listed = Listed::of(walk, "a send", |link| send(target, shapes, &addresses, link));
-            let found = listed.found.into_iter().flatten().collect();
-            all.append(Listed { found, problem: listed.problem });
+            let (head, entry) = (shapes.peer.sends.address_in(peer), (shapes.send.link, shapes.send.size));
+            all.append(Listed::linked(target, head, entry, "a send", |record| {
+                send(target, shapes, &addresses, record)
+            }));
             if all.found.len() >= MAX_LIST {
                 break;
             }
         }
-        if let Some(stopped) = peers.stopped {
-            all.fail(Reason::of(stopped));
-        }
+        all.fail_if(peers.stopped.map(Reason::of));
     }
-    all
+    Ok(all)
 }
 
 fn send(
     target: &dyn Target,
     shapes: &RxdSends,
     addresses: &HashMap<u64, u64>,
-    link: TargetAddr,
+    record: &Record<'_>,
 ) -> Result<Option<Send>, Reason> {
     let shape = &shapes.send;
-    let at = shape.link.structure_of(link);
-    let mut buffer = Vec::new();
-    let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
     let context = record.pointer(shape.context);
     // What was copied is done for the MPI, which is told of nothing.
     if record.uint(shape.operation) != shapes.tagged || context.is_null() {

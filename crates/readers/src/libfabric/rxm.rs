@@ -3,9 +3,8 @@
 use super::endpoint::behind;
 use super::layout::{Layout, RxmMessageShape, RxmReceiveShape};
 use super::shared::{self, Both};
-use super::{Listed, MAX_LIST, Message, REMOTE_CQ_DATA, Receive, Source, given, pieces, rxm_sends};
-use crate::record::{Record, Slot};
-use crate::walk::circular_list;
+use super::{Listed, Message, REMOTE_CQ_DATA, Receive, Source, given, part_of, pieces, rxm_sends};
+use crate::record::Record;
 use target::address::TargetAddr;
 use target::{Reason, Target};
 
@@ -14,33 +13,27 @@ use target::{Reason, Target};
 /// # Errors
 /// A sentence, where the endpoint does not lead to them.
 pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Result<Both, Reason> {
-    let not_known = || Reason::new(format!("the layout {} has nothing of rxm", layout.name));
-    let rxm = layout.rxm.as_ref().ok_or_else(not_known)?;
+    let rxm = part_of(layout, &layout.rxm, "rxm")?;
     if let Some(shared) = rxm.shared {
         let number = |context| rxm_sends::number(target, layout, context);
         return shared::of_context(target, layout, behind(target, endpoint, shared.offset, "receives")?, &number);
     }
-    let (Some(queue), Some((shape, receive_shape, message_shape))) = (rxm.queue, &layout.rxm_queue) else {
-        return Err(not_known());
-    };
-    let queue = queue.address_in(endpoint);
-    let owner = shape.owner.read_pointer(target, queue).map_err(Reason::of)?;
+    let (shape, receive_shape, message_shape) = part_of(layout, &layout.rxm_queue, "rxm")?;
+    let queue = part_of(layout, &rxm.queue, "rxm")?.address_in(endpoint);
+    let owner = shape.owner.read_pointer(target, queue)?;
     if owner != endpoint {
         return Err(Reason::new(format!("the queue of libfabric's endpoint at {endpoint} is not its own")));
     }
-    let list = |slot: Slot| circular_list(target, slot.address_in(queue), 0, MAX_LIST);
-    let receives = Listed::of(list(shape.receives), "a receive", |link| receive(target, receive_shape, link));
-    let messages = Listed::of(list(shape.messages), "a message", |link| {
-        let at = message_shape.link.structure_of(link);
-        Ok(Message { number: rxm_sends::number(target, layout, at), ..message(target, message_shape, at)? })
+    let (head, entry) = (shape.receives.address_in(queue), (receive_shape.link, receive_shape.size));
+    let receives = Listed::linked(target, head, entry, "a receive", |record| receive(target, receive_shape, record));
+    let (head, entry) = (shape.messages.address_in(queue), (message_shape.link, message_shape.size));
+    let messages = Listed::linked(target, head, entry, "a message", |record| {
+        Ok(Message { number: rxm_sends::number(target, layout, record.addr), ..message(message_shape, record) })
     });
     Ok((receives, messages))
 }
 
-fn receive(target: &dyn Target, shape: &RxmReceiveShape, link: TargetAddr) -> Result<Receive, Reason> {
-    let at = shape.link.structure_of(link);
-    let mut buffer = Vec::new();
-    let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
+fn receive(target: &dyn Target, shape: &RxmReceiveShape, record: &Record<'_>) -> Result<Receive, Reason> {
     let (buffer, length) = pieces(target, record.address_of(shape.pieces), record.uint(shape.count))?;
     Ok(Receive {
         source: Source::of(record.uint(shape.address)),
@@ -52,15 +45,14 @@ fn receive(target: &dyn Target, shape: &RxmReceiveShape, link: TargetAddr) -> Re
     })
 }
 
-fn message(target: &dyn Target, shape: &RxmMessageShape, at: TargetAddr) -> Result<Message, Reason> {
-    let record = Record::owned(target, at, shape.size).map_err(Reason::of)?;
+fn message(shape: &RxmMessageShape, record: &Record<'_>) -> Message {
     let with_data = record.uint(shape.flags) & REMOTE_CQ_DATA != 0;
-    Ok(Message {
+    Message {
         source: Source::of(record.uint(shape.address)).address(),
         tag: record.uint(shape.tag),
         data: with_data.then(|| record.uint(shape.data)),
         length: record.uint(shape.length),
         claimed: None,
         number: None,
-    })
+    }
 }

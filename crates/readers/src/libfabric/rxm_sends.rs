@@ -7,9 +7,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::layout::{Layout, RxmSends};
-use super::{Listed, MAX_LIST, Number, Send, arrays, given, pieces, pools, process_of};
+use super::{Listed, Number, Send, arrays, given, part_of, pieces, pools, process_of};
 use crate::record::{Record, Slot};
-use crate::walk::circular_list;
 use layouts::FieldKind;
 use target::address::TargetAddr;
 use target::{Reason, Target};
@@ -30,33 +29,23 @@ struct Connections {
 }
 
 /// Those of an endpoint.
-pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Listed<Send> {
-    let Some(shapes) = &layout.rxm_sends else {
-        return Listed::failed(format!("the layout {} has nothing of rxm's sends", layout.name));
-    };
+///
+/// # Errors
+/// A sentence, where the layout has none.
+pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Result<Listed<Send>, Reason> {
+    let shapes = part_of(layout, &layout.rxm_sends, "rxm's sends")?;
     let mut all = Listed::default();
+    let read = connections(target, shapes, endpoint, &mut all).and_then(|connections| {
+        let pool = shapes.endpoint.pool.read_pointer(target, endpoint)?;
+        let objects = pools::in_use(target, &shapes.pool, pool)?;
+        all.append(Listed::each(objects, "a send", |at| send(target, shapes, &connections, at)));
+        Ok(())
+    });
+    all.fail_if(read.err());
+    // A message can have several parts.
     let mut contexts = HashSet::new();
-    let connections = match connections(target, shapes, endpoint, &mut all, &mut contexts) {
-        Ok(connections) => connections,
-        Err(reason) => {
-            all.fail(reason);
-            return all;
-        }
-    };
-    let pool = shapes.endpoint.pool.read_pointer(target, endpoint).map_err(Reason::of);
-    match pool.and_then(|pool| pools::in_use(target, &shapes.pool, pool)) {
-        Ok(objects) => {
-            for at in objects {
-                match send(target, shapes, &connections, at) {
-                    // A message can have several parts.
-                    Ok(found) => all.found.extend(found.filter(|send| contexts.insert(send.context))),
-                    Err(reason) => all.fail(format!("a send of libfabric at {at}: {reason}")),
-                }
-            }
-        }
-        Err(reason) => all.fail(reason),
-    }
-    all
+    all.found.retain(|send| contexts.insert(send.context));
+    Ok(all)
 }
 
 /// The connections. Adds messages of which parts could not be sent at once.
@@ -65,13 +54,12 @@ fn connections(
     shapes: &RxmSends,
     endpoint: TargetAddr,
     all: &mut Listed<Send>,
-    contexts: &mut HashSet<TargetAddr>,
 ) -> Result<Connections, Reason> {
     let shape = &shapes.connection;
     let mut found = Connections { processes: HashMap::new(), numbers: HashMap::new() };
     let table = shapes.endpoint.connections.address_in(endpoint);
     for (_, at) in arrays::objects(target, &shapes.map, table)? {
-        let record = Record::owned(target, at, shape.size).map_err(Reason::of)?;
+        let record = Record::owned(target, at, shape.size)?;
         if record.pointer(shape.owner) != endpoint {
             return Err(Reason::new(format!("a connection of libfabric's endpoint at {endpoint} is not its own")));
         }
@@ -80,13 +68,10 @@ fn connections(
             return Err(Reason::new(format!("libfabric's endpoint at {endpoint} has a connection twice")));
         }
         found.numbers.entry(record.uint(shape.target)).and_modify(|one| *one = None).or_insert(Some(at));
-        let deferred = circular_list(target, record.address_of(shape.deferred), 0, MAX_LIST);
-        let deferred = Listed::of(deferred, "a send", |link| in_parts(target, shapes, process, link));
-        let problem = deferred.problem;
-        all.found.extend(deferred.found.into_iter().flatten().filter(|send| contexts.insert(send.context)));
-        if let Some(reason) = problem {
-            all.fail(reason);
-        }
+        let (deferred, entry) = (record.address_of(shape.deferred), (shapes.deferred.link, shapes.deferred.size));
+        all.append(Listed::linked(target, deferred, entry, "a send", |record| {
+            in_parts(target, shapes, process, record)
+        }));
     }
     Ok(found)
 }
@@ -96,12 +81,9 @@ fn in_parts(
     target: &dyn Target,
     shapes: &RxmSends,
     destination: Option<u64>,
-    link: TargetAddr,
+    record: &Record<'_>,
 ) -> Result<Option<Send>, Reason> {
     let shape = &shapes.deferred;
-    let at = shape.link.structure_of(link);
-    let mut buffer = Vec::new();
-    let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
     let context = record.pointer(shape.context);
     if record.uint(shape.kind) != shapes.parts || record.uint(shape.operation) != TAGGED || context.is_null() {
         return Ok(None);
@@ -125,9 +107,8 @@ fn send(
     at: TargetAddr,
 ) -> Result<Option<Send>, Reason> {
     let shape = &shapes.send;
-    let mut buffer = Vec::new();
     let size = shape.size.max(shape.data.offset) + shapes.pieces.size;
-    let record = Record::read(target, at, size, &mut buffer).map_err(Reason::of)?;
+    let record = Record::owned(target, at, size)?;
     let (packet, context) = (record.uint(shape.packet), record.pointer(shape.context));
     // What was copied is done for the MPI, which is told of nothing.
     let of_message = matches!(packet, MESSAGE | PART | ANNOUNCED) && record.uint(shape.operation) == TAGGED;
@@ -141,7 +122,7 @@ fn send(
         destination: connection.and_then(|at| connections.processes.get(&at).copied().flatten()),
         tag: record.uint(shape.tag),
         context: given(context)?,
-        buffer: if packet == ANNOUNCED { announced(shapes, &record) } else { None },
+        buffer: if packet == ANNOUNCED { announced(shapes, &record.view()) } else { None },
         length: record.uint(shape.length),
         number: (packet == ANNOUNCED).then(|| Number::OfProcess(record.uint(shape.number))),
         in_order: false,

@@ -3,8 +3,10 @@
 
 use super::arrays;
 use super::endpoint::{behind, field};
-use super::layout::{EntryShape, Layout, Shared, Shm};
-use super::{Listed, MAX_LIST, Message, Number, REMOTE_CQ_DATA, Receive, Source, given, pieces, shm_sends, sm2_sends};
+use super::layout::{ArrayShape, EntryShape, Layout, Shared, Shm};
+use super::{
+    Listed, MAX_LIST, Message, Number, REMOTE_CQ_DATA, Receive, Source, given, part_of, pieces, shm_sends, sm2_sends,
+};
 use crate::record::{Record, Slot};
 use crate::walk::{circular_list, linear_list};
 use target::address::TargetAddr;
@@ -28,12 +30,11 @@ pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr, provider
         "sm2" => sm2_sends::number(target, layout.sm2_sends.as_ref()?, context),
         _ => shm_sends::number(target, layout, context),
     };
-    let not_known = || Reason::new(format!("the layout {} has nothing of {provider}", layout.name));
     let slot = match provider {
-        "sm2" => layout.sm2.as_ref().map(|shape| shape.shared),
-        _ => layout.shm.as_ref().map(|shape| shape.shared),
+        "sm2" => part_of(layout, &layout.sm2, provider)?.shared,
+        _ => part_of(layout, &layout.shm, provider)?.shared,
     };
-    let at = behind(target, endpoint, slot.ok_or_else(not_known)?.offset, "receives")?;
+    let at = behind(target, endpoint, slot.offset, "receives")?;
     of_context(target, layout, at, &number)
 }
 
@@ -48,39 +49,44 @@ pub fn of_context(target: &dyn Target, layout: &Layout, at: TargetAddr, number: 
         return Err(Reason::new(format!("what libfabric's endpoint has at {at} is no receive context")));
     };
     match (&layout.shared, &layout.shm_queue) {
-        (Some(_), _) => of_util(target, layout, object, number),
-        (None, Some(_)) => of_shm(target, layout, object, number),
+        (Some(shared), _) => of_util(target, layout, shared, object, number),
+        (None, Some(shm)) => Ok(of_shm(target, shm, object, number)),
         (None, None) => Err(Reason::new(format!("the layout {} has no receive context", layout.name))),
     }
 }
 
-fn of_util(target: &dyn Target, layout: &Layout, at: TargetAddr, number: Names<'_>) -> Result<Both, Reason> {
-    let Some(shared) = &layout.shared else {
-        return Err(Reason::new(format!("the layout {} has no receive context", layout.name)));
-    };
-    // In every release the link to the next is what an entry begins with.
-    let waiting = |head: TargetAddr| {
-        Listed::of(linear_list(target, head, 0, MAX_LIST), "a receive", |at| receive(target, shared, at))
-    };
-    let first = shared.lists.receives.address_in(at);
-    let mut receives = waiting(target.read_pointer(first).map_err(Reason::of)?);
-    let directed = shared.lists.directed.address_in(at);
-    let width = usize::try_from(target.abi().pointer_width.bytes()).unwrap_or(8);
-    let mut heads = Vec::new();
-    let head = Slot { offset: 0, size: width, kind: layouts::FieldKind::Pointer };
-    let read =
-        arrays::items(target, layout.array.as_ref(), directed, 2 * width, |_, item| heads.push(item.pointer(head)));
-    for head in heads.into_iter().filter(|head| !head.is_null()) {
-        receives.append(waiting(head));
-    }
-    if let Err(reason) = read {
-        receives.fail(reason);
-    }
-    // By the order in which they were posted: the wild ones are on a list of their own.
-    receives.found.sort_by_key(|(sequence, _)| *sequence);
-    let receives =
-        Listed { found: receives.found.into_iter().map(|(_, receive)| receive).collect(), problem: receives.problem };
+fn of_util(
+    target: &dyn Target,
+    layout: &Layout,
+    shared: &Shared,
+    at: TargetAddr,
+    number: Names<'_>,
+) -> Result<Both, Reason> {
+    let first = shared.lists.receives.read_pointer(target, at)?;
+    let heads = (first, shared.lists.directed.address_in(at));
+    let receives = in_sequence(target, layout.array.as_ref(), heads, |at| receive(target, shared, at));
     Ok((receives, messages(target, shared, at, number)))
+}
+
+/// Receives in the order in which they were posted: those from any source begin at `first`, and each process has a list of its own
+/// in the array at `directed`. In every release the link to the next is what an entry begins with.
+pub fn in_sequence(
+    target: &dyn Target,
+    array: Option<&ArrayShape>,
+    (first, directed): (TargetAddr, TargetAddr),
+    read: impl Fn(TargetAddr) -> Result<(u64, Receive), Reason>,
+) -> Listed<Receive> {
+    let width = usize::try_from(target.abi().pointer_width.bytes()).unwrap_or(8);
+    let head = Slot { offset: 0, size: width, kind: layouts::FieldKind::Pointer };
+    let mut heads = vec![first];
+    let listed = arrays::items(target, array, directed, 2 * width, |_, item| heads.push(item.pointer(head)));
+    let mut all: Listed<(u64, Receive)> = Listed::default();
+    for head in heads.into_iter().filter(|head| !head.is_null()) {
+        all.append(Listed::of(linear_list(target, head, 0, MAX_LIST), "a receive", &read));
+    }
+    all.fail_if(listed.err());
+    all.found.sort_by_key(|(sequence, _)| *sequence);
+    Listed { found: all.found.into_iter().map(|(_, receive)| receive).collect(), problem: all.problem }
 }
 
 /// Messages whose sender is not known yet, or that are in one list, and those of each process.
@@ -100,15 +106,13 @@ fn messages(target: &dyn Target, shared: &Shared, at: TargetAddr, number: Names<
             break;
         }
     }
-    if let Some(stopped) = peers.stopped {
-        all.fail(Reason::of(stopped));
-    }
+    all.fail_if(peers.stopped.map(Reason::of));
     all
 }
 
 fn receive(target: &dyn Target, shared: &Shared, at: TargetAddr) -> Result<(u64, Receive), Reason> {
     let whole = &shared.whole;
-    let record = Record::owned(target, at, whole.size).map_err(Reason::of)?;
+    let record = Record::owned(target, at, whole.size)?;
     let found = of_entry(target, &shared.entry, &record.view(), whole.entry.offset, record.uint(whole.ignore))?;
     Ok((record.uint(whole.sequence), found))
 }
@@ -135,7 +139,7 @@ fn of_entry(
 
 /// The message whose shared part stands at `at`.
 fn message(target: &dyn Target, shape: &EntryShape, at: TargetAddr, number: Names<'_>) -> Result<Message, Reason> {
-    let record = Record::owned(target, at, shape.size).map_err(Reason::of)?;
+    let record = Record::owned(target, at, shape.size)?;
     let with_data = record.uint(shape.flags) & REMOTE_CQ_DATA != 0;
     Ok(Message {
         source: Source::of(record.uint(shape.address)).address(),
@@ -148,26 +152,24 @@ fn message(target: &dyn Target, shape: &EntryShape, at: TargetAddr, number: Name
 }
 
 /// The lists of shm's own: one of receives in the order in which they were posted, one of messages.
-fn of_shm(target: &dyn Target, layout: &Layout, at: TargetAddr, number: Names<'_>) -> Result<Both, Reason> {
+fn of_shm(target: &dyn Target, shm: &Shm, at: TargetAddr, number: Names<'_>) -> Both {
     /// `SMR_REMOTE_CQ_DATA` (prov/shm/src/smr.h, 1.17).
     const WITH_DATA: u64 = 1 << 0;
-    let Some(Shm { lists, whole, entry, command }) = &layout.shm_queue else {
-        return Err(Reason::new(format!("the layout {} has nothing of shm's queues", layout.name)));
-    };
+    let Shm { lists, whole, entry, command } = shm;
     let list = |slot: Slot| circular_list(target, slot.address_in(at), 0, MAX_LIST);
     let receives = Listed::of(list(lists.receives), "a receive", |at| {
-        let record = Record::owned(target, at, whole.size).map_err(Reason::of)?;
+        let record = Record::owned(target, at, whole.size)?;
         of_entry(target, entry, &record.view(), whole.entry.offset, record.uint(whole.ignore))
     });
     let messages = Listed::of(list(lists.messages), "a message", |at| {
         let mut found = message(target, entry, whole.entry.address_in(at), number)?;
         // This release keeps length and data in what the message came as.
         let came = at.wrapping_add((whole.entry.offset + entry.peer_context.offset) as u64);
-        let came = target.read_pointer(came).map_err(Reason::of)?;
-        let record = Record::owned(target, came, command.size).map_err(Reason::of)?;
+        let came = target.read_pointer(came)?;
+        let record = Record::owned(target, came, command.size)?;
         found.length = record.uint(command.length);
         found.data = (record.uint(command.flags) & WITH_DATA != 0).then(|| record.uint(command.data));
         Ok(found)
     });
-    Ok((receives, messages))
+    (receives, messages)
 }

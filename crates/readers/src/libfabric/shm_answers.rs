@@ -15,33 +15,23 @@ const MAX_PROCESSES: u64 = 256;
 const MAX_ANSWERS: u64 = 1 << 18;
 
 /// Those of an endpoint.
-pub fn read(target: &dyn Target, shapes: &ShmAnswers, endpoint: TargetAddr) -> Listed<Send> {
-    let mut all = Listed::default();
-    let region = match behind(target, endpoint, shapes.endpoint.region.offset, "shared memory") {
-        Ok(region) => region,
-        Err(reason) => return Listed::failed(reason),
-    };
-    let processes = shapes.region.processes.read_pointer(target, region);
-    match processes.map_err(Reason::of).and_then(|processes| Ok((processes, awaited(target, shapes, region)?))) {
-        Ok((processes, awaited)) => {
-            for (place, at) in awaited {
-                match send(target, shapes, processes, place, at) {
-                    Ok(found) => all.found.extend(found),
-                    Err(reason) => all.fail(format!("a send of libfabric at {at}: {reason}")),
-                }
-            }
-        }
-        Err(reason) => all.fail(reason),
-    }
-    all
+///
+/// # Errors
+/// A sentence, where the endpoint does not lead to them.
+pub fn read(target: &dyn Target, shapes: &ShmAnswers, endpoint: TargetAddr) -> Result<Listed<Send>, Reason> {
+    let region = behind(target, endpoint, shapes.endpoint.region.offset, "shared memory")?;
+    let processes = shapes.region.processes.read_pointer(target, region)?;
+    let (places, sends): (Vec<u64>, Vec<TargetAddr>) = awaited(target, shapes, region)?.into_iter().unzip();
+    let mut places = places.into_iter();
+    Ok(Listed::each(sends, "a send", |at| send(target, shapes, processes, places.next().unwrap_or_default(), at)))
 }
 
 /// Each answer that is awaited: its place from the beginning of the shared memory on, and the send.
 fn awaited(target: &dyn Target, shapes: &ShmAnswers, region: TargetAddr) -> Result<Vec<(u64, TargetAddr)>, Reason> {
     let (queue, size) = (&shapes.answers, shapes.answer.size as u64);
-    let offset = shapes.region.answers.read_uint(target, region).map_err(Reason::of)?;
+    let offset = shapes.region.answers.read_uint(target, region)?;
     let at = region.wrapping_add(offset);
-    let record = Record::owned(target, at, queue.size).map_err(Reason::of)?;
+    let record = Record::owned(target, at, queue.size)?;
     let (count, mask) = (record.uint(queue.count), record.uint(queue.mask));
     let (read, written) = (record.uint(queue.read), record.uint(queue.written));
     let waiting = written.wrapping_sub(read);
@@ -53,7 +43,7 @@ fn awaited(target: &dyn Target, shapes: &ShmAnswers, region: TargetAddr) -> Resu
     }
     let first = offset.wrapping_add(queue.first.offset as u64);
     let bytes = usize::try_from(count * size).unwrap_or(usize::MAX);
-    let bytes = target.read_bytes(region.wrapping_add(first), bytes).map_err(Reason::of)?;
+    let bytes = target.read_bytes(region.wrapping_add(first), bytes)?;
     let places = (0..waiting).map(|index| read.wrapping_add(index) & mask);
     let one = |index: u64| {
         let start = usize::try_from(index * size).unwrap_or(usize::MAX);
@@ -72,8 +62,7 @@ fn send(
     at: TargetAddr,
 ) -> Result<Option<Send>, Reason> {
     let shape = &shapes.waiting;
-    let mut buffer = Vec::new();
-    let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
+    let record = Record::owned(target, at, shape.size)?;
     let context = record.pointer(shape.context);
     // What is fetched from another process, too, waits for an answer.
     if record.uint(shape.operation) != TAGGED || context.is_null() {
@@ -107,7 +96,7 @@ pub fn destination(
     }
     let here = processes.wrapping_add((table.first.offset + process.address.offset) as u64);
     let here = here.wrapping_add(number * process.size as u64);
-    Ok(Source::of(target.read_uint(here, process.address.size as u64).map_err(Reason::of)?).address())
+    Ok(Source::of(target.read_uint(here, process.address.size as u64)?).address())
 }
 
 /// By what a message names its send. `at`: what shm has of the message.

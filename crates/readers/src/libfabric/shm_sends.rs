@@ -3,48 +3,34 @@
 
 use super::endpoint::behind;
 use super::layout::{Layout, ShmSends};
-use super::{Listed, Number, Send, TAGGED, given, pieces, pools, shm_answers};
+use super::{Listed, Number, Send, TAGGED, given, part_of, pieces, pools, shm_answers};
 use crate::record::Record;
 use layouts::FieldKind;
 use target::address::TargetAddr;
 use target::{Reason, Target};
 
 /// Those of an endpoint.
-pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Listed<Send> {
+///
+/// # Errors
+/// A sentence, where the endpoint does not lead to them.
+pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Result<Listed<Send>, Reason> {
     if let Some(shapes) = &layout.shm_answers {
         return shm_answers::read(target, shapes, endpoint);
     }
-    let Some(shapes) = &layout.shm_sends else {
-        return Listed::failed(format!("the layout {} has nothing of shm's sends", layout.name));
-    };
-    let mut all = Listed::default();
-    let pool = behind(target, endpoint, shapes.endpoint.pool.offset, "pool of what is not done");
-    let processes = behind(target, endpoint, shapes.endpoint.processes.offset, "processes");
-    match pool.and_then(|pool| pools::in_use(target, &shapes.pool, pool)).and_then(|objects| Ok((objects, processes?)))
-    {
-        Ok((objects, processes)) => {
-            for at in objects {
-                match send(target, shapes, processes, at) {
-                    Ok(found) => all.found.extend(found),
-                    Err(reason) => all.fail(format!("a send of libfabric at {at}: {reason}")),
-                }
-            }
-        }
-        Err(reason) => all.fail(reason),
-    }
-    all
+    let shapes = part_of(layout, &layout.shm_sends, "shm's sends")?;
+    let pool = behind(target, endpoint, shapes.endpoint.pool.offset, "pool of what is not done")?;
+    let objects = pools::in_use(target, &shapes.pool, pool)?;
+    let processes = behind(target, endpoint, shapes.endpoint.processes.offset, "processes")?;
+    Ok(Listed::each(objects, "a send", |at| send(target, shapes, processes, at)))
 }
 
 fn send(target: &dyn Target, shapes: &ShmSends, processes: TargetAddr, at: TargetAddr) -> Result<Option<Send>, Reason> {
     let (pending, header) = (&shapes.pending, &shapes.header);
-    let mut buffer = Vec::new();
-    let record = Record::read(target, at, pending.size, &mut buffer).map_err(Reason::of)?;
+    let record = Record::owned(target, at, pending.size)?;
     if record.uint(pending.kind) != shapes.send {
         return Ok(None);
     }
-    let mut buffer = Vec::new();
-    let command =
-        Record::read(target, record.pointer(pending.command), header.size, &mut buffer).map_err(Reason::of)?;
+    let command = Record::owned(target, record.pointer(pending.command), header.size)?;
     let context = record.pointer(pending.context);
     if command.uint(header.operation) != TAGGED || context.is_null() {
         return Ok(None);

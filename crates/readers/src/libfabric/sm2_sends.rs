@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::endpoint::{behind, field};
 use super::layout::{Layout, Sm2Sends};
-use super::{ANY_ADDRESS, Listed, Number, Send, Source, TAGGED, given, pieces};
+use super::{ANY_ADDRESS, Listed, Number, Send, Source, TAGGED, given, part_of, pieces};
 use crate::record::{Record, Slot};
 use target::address::TargetAddr;
 use target::{Reason, Target};
@@ -25,28 +25,19 @@ const MAX_ENTRIES: u64 = 1 << 15;
 const MAX_QUEUED: usize = 1 << 16;
 
 /// Those of an endpoint.
-pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Listed<Send> {
-    let Some(shapes) = &layout.sm2_sends else {
-        return Listed::failed(format!("the layout {} has nothing of sm2's sends", layout.name));
-    };
-    let mut all = Listed::default();
-    let mut found = Vec::new();
-    let read = own(target, shapes, endpoint).and_then(|own| {
-        for at in in_use(target, shapes, own.region)? {
-            match send(target, shapes, &own, at) {
-                Ok(send) => found.extend(send.map(|send| (at, send))),
-                Err(reason) => all.fail(format!("a send of libfabric at {at}: {reason}")),
-            }
-        }
-        Ok(own)
-    });
-    match read {
-        Ok(own) if !found.is_empty() => place(target, shapes, &own, &mut found),
-        Ok(_) => {}
-        Err(reason) => all.fail(reason),
+///
+/// # Errors
+/// A sentence, where the endpoint does not lead to them.
+pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Result<Listed<Send>, Reason> {
+    let shapes = part_of(layout, &layout.sm2_sends, "sm2's sends")?;
+    let own = own(target, shapes, endpoint)?;
+    let entries = in_use(target, shapes, own.region)?;
+    let mut all: Listed<(TargetAddr, Send)> =
+        Listed::each(entries, "a send", |at| Ok(send(target, shapes, &own, at)?.map(|send| (at, send))));
+    if !all.found.is_empty() {
+        place(target, shapes, &own, &mut all.found);
     }
-    all.found.extend(found.into_iter().map(|(_, send)| send));
-    all
+    Ok(Listed { found: all.found.into_iter().map(|(_, send)| send).collect(), problem: all.problem })
 }
 
 /// What an endpoint has: where all shared memory begins, its own part of that, its number, and those of the others.
@@ -60,11 +51,10 @@ struct Own {
 fn own(target: &dyn Target, shapes: &Sm2Sends, endpoint: TargetAddr) -> Result<Own, Reason> {
     let shape = &shapes.own;
     let pointer = |slot: Slot, what| behind(target, endpoint, slot.offset, what);
-    let number = shape.number.address_in(endpoint);
     Ok(Own {
         base: behind(target, pointer(shape.map, "shared memory")?, shapes.map.base.offset, "shared memory")?,
         region: pointer(shape.region, "part of shared memory")?,
-        number: target.read_uint(number, shape.number.size as u64).map_err(Reason::of)?,
+        number: shape.number.read_uint(target, endpoint)?,
         addresses: pointer(shape.addresses, "addresses")?,
     })
 }
@@ -75,12 +65,12 @@ fn in_use(target: &dyn Target, shapes: &Sm2Sends, region: TargetAddr) -> Result<
     let shape = &shapes.entries;
     let offset = field(target, region, shapes.region.entries.offset);
     let at = region.wrapping_add(offset.ok_or("its part of shared memory cannot be read")?);
-    let record = Record::owned(target, at, shape.size).map_err(Reason::of)?;
+    let record = Record::owned(target, at, shape.size)?;
     let (count, stride) = (record.uint(shape.count), record.uint(shape.stride));
     let no_pool = || Reason::new(format!("what stands at {at} is no pool of libfabric's"));
     let bytes = usize::try_from(count).ok().filter(|_| count <= MAX_ENTRIES).map(|count| count * LINK);
     let (Some(bytes), true) = (bytes, stride >= shapes.entry.size as u64) else { return Err(no_pool()) };
-    let links = target.read_bytes(record.address_of(shape.next), bytes).map_err(Reason::of)?;
+    let links = target.read_bytes(record.address_of(shape.next), bytes)?;
     let mut free = HashSet::new();
     let mut next = target.abi().int(record.bytes(shape.free));
     while next != -1 {
@@ -100,8 +90,7 @@ fn in_use(target: &dyn Target, shapes: &Sm2Sends, region: TargetAddr) -> Result<
 fn send(target: &dyn Target, shapes: &Sm2Sends, own: &Own, at: TargetAddr) -> Result<Option<Send>, Reason> {
     let shape = &shapes.entry;
     let size = shapes.pieces.as_ref().map_or(0, |pieces| pieces.size).saturating_add(shape.data.offset);
-    let mut buffer = Vec::new();
-    let record = Record::read(target, at, size.min(shape.size), &mut buffer).map_err(Reason::of)?;
+    let record = Record::owned(target, at, size.min(shape.size))?;
     let (way, context) = (record.uint(shape.way), record.pointer(shape.context));
     // With others of its entries a process tells those that have sent to it; they have what a sender's MPI gave.
     let announces = [0, RETURNED | RECEIVED].contains(&record.uint(shape.state));

@@ -2,9 +2,8 @@
 
 use super::endpoint::{Queues, field};
 use super::layout::{Layout, SocketsEntryShape};
-use super::{Listed, MAX_LIST, Message, REMOTE_CQ_DATA, Receive, Source, given, sockets_sends};
+use super::{Listed, Message, REMOTE_CQ_DATA, Receive, Source, given, sockets_sends};
 use crate::record::{Record, Slot};
-use crate::walk::circular_list;
 use layouts::FieldKind;
 use target::address::TargetAddr;
 use target::{Reason, Target};
@@ -51,46 +50,20 @@ pub fn context(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Op
 pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Option<Queues> {
     let sockets = layout.sockets.as_ref()?;
     let (attributes, context) = context(target, layout, endpoint)?;
+    let (shape, entry) = (&sockets.entry, (sockets.entry.link, sockets.entry.size));
     let head = |slot: Slot| slot.address_in(context);
-    let list = |slot: Slot| circular_list(target, head(slot), 0, MAX_LIST);
-    let receives =
-        Listed::of(list(sockets.receives.receives), "a receive", |link| receive(target, &sockets.entry, context, link));
-    let messages =
-        Listed::of(list(sockets.receives.messages), "a message", |link| message(target, &sockets.entry, context, link));
-    let sends = sockets_sends::read(target, layout, attributes, context);
-    Some(Queues {
-        provider: NAME.to_owned(),
-        receives: present(receives),
-        messages: present(messages),
-        sends,
-        named_by_given: false,
-    })
+    let receives = Listed::linked(target, head(sockets.receives.receives), entry, "a receive", |record| {
+        receive(shape, context, record)
+    });
+    let messages = Listed::linked(target, head(sockets.receives.messages), entry, "a message", |record| {
+        Ok(message(shape, record))
+    });
+    let sends = sockets_sends::read(target, layout, attributes, context).unwrap_or_else(Listed::failed);
+    Some(Queues { provider: NAME.to_owned(), receives, messages, sends, named_by_given: false })
 }
 
-/// Leaves out what is none of a tag.
-pub fn present<T>(listed: Listed<Option<T>>) -> Listed<T> {
-    Listed { found: listed.found.into_iter().flatten().collect(), problem: listed.problem }
-}
-
-/// The entry of a link. Messages name no owner, receives from the pool do.
-fn entry<'a>(
-    target: &dyn Target,
-    shape: &SocketsEntryShape,
-    link: TargetAddr,
-    buffer: &'a mut Vec<u8>,
-) -> Result<Record<'a>, Reason> {
-    let at = shape.link.structure_of(link);
-    Record::read(target, at, shape.size, buffer).map_err(Reason::of)
-}
-
-fn receive(
-    target: &dyn Target,
-    shape: &SocketsEntryShape,
-    context: TargetAddr,
-    link: TargetAddr,
-) -> Result<Option<Receive>, Reason> {
-    let mut buffer = Vec::new();
-    let record = entry(target, shape, link, &mut buffer)?;
+/// Receives from the pool name their owner.
+fn receive(shape: &SocketsEntryShape, context: TargetAddr, record: &Record<'_>) -> Result<Option<Receive>, Reason> {
     let owner = record.pointer(shape.owner);
     if !owner.is_null() && owner != context {
         return Err(Reason::new("it belongs to another endpoint"));
@@ -123,25 +96,18 @@ fn receive(
 /// `SOCK_EP_MAX_IOV_LIMIT` (prov/sockets/include/sock.h).
 pub const MOST_PIECES: u64 = 8;
 
-fn message(
-    target: &dyn Target,
-    shape: &SocketsEntryShape,
-    _: TargetAddr,
-    link: TargetAddr,
-) -> Result<Option<Message>, Reason> {
-    let mut buffer = Vec::new();
-    let record = entry(target, shape, link, &mut buffer)?;
+fn message(shape: &SocketsEntryShape, record: &Record<'_>) -> Option<Message> {
     if record.uint(shape.tagged) == 0 {
-        return Ok(None);
+        return None;
     }
     let with_data = record.uint(shape.flags) & REMOTE_CQ_DATA != 0;
     let claimed = record.uint(shape.claimed) != 0;
-    Ok(Some(Message {
+    Some(Message {
         source: Source::of(record.uint(shape.address)).address(),
         tag: record.uint(shape.tag),
         data: with_data.then(|| record.uint(shape.data)),
         length: record.uint(shape.length),
         claimed: claimed.then(|| record.pointer(shape.context)),
         number: None,
-    }))
+    })
 }

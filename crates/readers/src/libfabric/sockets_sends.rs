@@ -3,10 +3,9 @@
 
 use super::endpoint::field;
 use super::layout::{Layout, Sockets, SocketsSends};
-use super::sockets::{MOST_PIECES, present};
-use super::{COPIED, Listed, MAX_LIST, REMOTE_CQ_DATA, Send, given, process_of};
+use super::sockets::MOST_PIECES;
+use super::{COPIED, Listed, REMOTE_CQ_DATA, Send, given, part_of, process_of};
 use crate::record::{Record, Slot};
-use crate::walk::circular_list;
 use target::address::TargetAddr;
 use target::{Reason, Target};
 
@@ -14,24 +13,29 @@ use target::{Reason, Target};
 const TAGGED: u64 = 1;
 
 /// Those of an endpoint. `receives`: its receive context.
-pub fn read(target: &dyn Target, layout: &Layout, attributes: TargetAddr, receives: TargetAddr) -> Listed<Send> {
-    let (Some(shapes), Some(sockets)) = (&layout.sockets_sends, &layout.sockets) else {
-        return Listed::failed(format!("the layout {} has nothing of the sends of sockets", layout.name));
-    };
+///
+/// # Errors
+/// A sentence, where the endpoint does not lead to them.
+pub fn read(
+    target: &dyn Target,
+    layout: &Layout,
+    attributes: TargetAddr,
+    receives: TargetAddr,
+) -> Result<Listed<Send>, Reason> {
+    let what = "the sends of sockets";
+    let (shapes, sockets) = (part_of(layout, &layout.sockets_sends, what)?, part_of(layout, &layout.sockets, what)?);
     let shape = &shapes.sends;
     let context = of_sends(target, sockets, shapes, attributes, receives).unwrap_or(TargetAddr::NULL);
-    let record = match Record::owned(target, context, shape.size) {
-        Ok(record) if record.pointer(shape.attributes) == attributes => record,
-        _ => {
-            return Listed::failed(format!("what libfabric's endpoint has at {context} are no sends of its own"));
-        }
-    };
-    let walk = circular_list(target, record.address_of(shape.going), 0, MAX_LIST);
-    let mut all = present(Listed::of(walk, "a send", |link| send(target, shapes, context, link)));
+    let record = Record::owned(target, context, shape.size).ok();
+    let record = record
+        .filter(|record| record.pointer(shape.attributes) == attributes)
+        .ok_or_else(|| Reason::new(format!("what libfabric's endpoint has at {context} are no sends of its own")))?;
+    let (going, entry) = (record.address_of(shape.going), (shapes.send.link, shapes.send.size));
+    let mut all = Listed::linked(target, going, entry, "a send", |record| send(target, shapes, context, record));
     if record.uint(shape.read) != record.uint(shape.written) {
         all.fail("sends that libfabric has not begun with are not read");
     }
-    all
+    Ok(all)
 }
 
 /// The send context of an endpoint; of one with several, that with the number of the receive context (as MPICH uses them:
@@ -59,12 +63,9 @@ fn send(
     target: &dyn Target,
     shapes: &SocketsSends,
     owner: TargetAddr,
-    link: TargetAddr,
+    record: &Record<'_>,
 ) -> Result<Option<Send>, Reason> {
     let (shape, piece) = (&shapes.send, &shapes.piece);
-    let at = shape.link.structure_of(link);
-    let mut buffer = Vec::new();
-    let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
     if record.pointer(shape.owner) != owner {
         return Err(Reason::new("it belongs to another endpoint"));
     }
@@ -84,7 +85,7 @@ fn send(
         destination,
         tag: match record.uint(shape.gone) {
             0 => record.uint(shape.tag),
-            _ => tag_of_gone(target, shapes, &record, length)?,
+            _ => tag_of_gone(target, shapes, record, length)?,
         },
         context: given(record.pointer(shape.context))?,
         buffer: match pieces.as_slice() {
@@ -109,9 +110,8 @@ fn tag_of_gone(target: &dyn Target, shapes: &SocketsSends, record: &Record<'_>, 
     let starts = [0, length].map(|length| buffered.checked_sub(length)?.checked_sub(own_data + size as u64));
     let own = |slot: Slot| record.bytes(Slot { offset: shape.header.offset.saturating_add(slot.offset), ..slot });
     for start in starts.into_iter().flatten().filter(|_| buffered <= room) {
-        let mut buffer = Vec::new();
         let at = record.pointer(shape.buffer).wrapping_add(start);
-        let began = Record::read(target, at, size, &mut buffer).map_err(Reason::of)?;
+        let began = Record::owned(target, at, size)?;
         let same = |slot: Slot| began.bytes(slot) == own(slot);
         if began.uint(header.operation) == TAGGED && same(header.entry) && same(header.length) {
             return Ok(began.uint(tag));

@@ -3,14 +3,12 @@
 //! Messages that no receive matches are read and saved, until there are too many from one process, or one is too long: its
 //! connection then stops with that message, and what follows stays in the kernel.
 
-use super::arrays;
 use super::endpoint::behind;
-use super::layout::{ArrayShape, Layout, Tcp, TcpEntryShape};
-use super::shared::Both;
-use super::{Listed, MAX_LIST, Message, Number, Receive, Source, given, pieces, process_of};
+use super::layout::{Layout, Tcp, TcpEntryShape};
+use super::shared::{Both, in_sequence};
+use super::{Listed, MAX_LIST, Message, Number, Receive, Source, given, part_of, pieces, process_of};
 use crate::record::{Record, Slot};
 use crate::walk::{circular_list, linear_list};
-use layouts::FieldKind;
 use target::address::TargetAddr;
 use target::{Reason, Target};
 
@@ -31,47 +29,19 @@ const MAX_PEERS: usize = 1 << 20;
 /// # Errors
 /// A sentence, where the endpoint does not lead to them.
 pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Result<Both, Reason> {
-    let tcp =
-        layout.tcp.as_ref().ok_or_else(|| Reason::new(format!("the layout {} has nothing of tcp", layout.name)))?;
+    let tcp = part_of(layout, &layout.tcp, "tcp")?;
     let at = behind(target, endpoint, tcp.endpoint.shared.offset, "receives")?;
     let read = |slot: Slot| slot.read_pointer(target, at).map_err(Reason::of);
     if read(tcp.receives.owner)? != endpoint {
         return Err(Reason::new(format!("the receives of libfabric's endpoint at {endpoint} are not its own")));
     }
-    let receives = receives(target, layout.array.as_ref(), tcp, at, read(tcp.receives.receives)?);
+    let heads = (read(tcp.receives.receives)?, tcp.receives.directed.address_in(at));
+    let receives = in_sequence(target, layout.array.as_ref(), heads, |at| receive(target, &tcp.entry, at));
     Ok((receives, messages(target, tcp, read(tcp.receives.domain)?)))
 }
 
-fn receives(
-    target: &dyn Target,
-    array: Option<&ArrayShape>,
-    tcp: &Tcp,
-    at: TargetAddr,
-    first: TargetAddr,
-) -> Listed<Receive> {
-    let waiting = |head: TargetAddr| {
-        Listed::of(linear_list(target, head, 0, MAX_LIST), "a receive", |at| receive(target, &tcp.entry, at))
-    };
-    let mut all = waiting(first);
-    let width = usize::try_from(target.abi().pointer_width.bytes()).unwrap_or(8);
-    let head = Slot { offset: 0, size: width, kind: FieldKind::Pointer };
-    let directed = tcp.receives.directed.address_in(at);
-    let mut heads = Vec::new();
-    let read = arrays::items(target, array, directed, 2 * width, |_, item| heads.push(item.pointer(head)));
-    for head in heads.into_iter().filter(|head| !head.is_null()) {
-        all.append(waiting(head));
-    }
-    if let Err(reason) = read {
-        all.fail(reason);
-    }
-    // By the order in which they were posted: those from any source are on a list of their own.
-    all.found.sort_by_key(|(sequence, _)| *sequence);
-    Listed { found: all.found.into_iter().map(|(_, receive)| receive).collect(), problem: all.problem }
-}
-
 fn receive(target: &dyn Target, shape: &TcpEntryShape, at: TargetAddr) -> Result<(u64, Receive), Reason> {
-    let mut buffer = Vec::new();
-    let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
+    let record = Record::owned(target, at, shape.size)?;
     let (buffer, length) = pieces(target, record.address_of(shape.pieces), record.uint(shape.count))?;
     let found = Receive {
         source: Source::of(record.uint(shape.address)),
@@ -86,11 +56,10 @@ fn receive(target: &dyn Target, shape: &TcpEntryShape, at: TargetAddr) -> Result
 
 fn messages(target: &dyn Target, tcp: &Tcp, domain: TargetAddr) -> Listed<Message> {
     let list = |slot: Slot| circular_list(target, slot.address_in(domain), 0, MAX_PEERS);
-    let before = |link: TargetAddr, slot: Slot| slot.structure_of(link);
     let mut all = Listed::default();
     let saved = list(tcp.domain.saved);
     for link in saved.elements {
-        let queue = tcp.saved.messages.address_in(before(link, tcp.saved.link));
+        let queue = tcp.saved.messages.address_in(tcp.saved.link.structure_of(link));
         match target.read_pointer(queue) {
             Ok(first) => {
                 let walk = linear_list(target, first, 0, MAX_LIST);
@@ -104,7 +73,7 @@ fn messages(target: &dyn Target, tcp: &Tcp, domain: TargetAddr) -> Listed<Messag
     }
     let waiting = list(tcp.domain.waiting);
     for link in waiting.elements {
-        match of_connection(target, tcp, before(link, tcp.connection.link)) {
+        match of_connection(target, tcp, tcp.connection.link.structure_of(link)) {
             Ok(message) => {
                 all.found.push(message);
                 all.fail("a connection of libfabric has stopped at a message that no receive matches; what was sent behind it is not read");
@@ -112,14 +81,12 @@ fn messages(target: &dyn Target, tcp: &Tcp, domain: TargetAddr) -> Listed<Messag
             Err(reason) => all.fail(reason),
         }
     }
-    for stopped in saved.stopped.into_iter().chain(waiting.stopped) {
-        all.fail(Reason::of(stopped));
-    }
+    all.fail_if(saved.stopped.or(waiting.stopped).map(Reason::of));
     all
 }
 
 fn saved_message(target: &dyn Target, shape: &TcpEntryShape, at: TargetAddr) -> Result<Message, Reason> {
-    let record = Record::owned(target, at, shape.size).map_err(Reason::of)?;
+    let record = Record::owned(target, at, shape.size)?;
     let context = record.pointer(shape.context);
     Ok(Message {
         source: Source::of(record.uint(shape.address)).address(),
@@ -137,7 +104,7 @@ fn of_connection(target: &dyn Target, tcp: &Tcp, at: TargetAddr) -> Result<Messa
     let claimed = word(shape.claimed)?;
     let entry = &tcp.entry;
     let header = shape.header.address_in(at);
-    let record = Record::owned(target, header, entry.header.size).map_err(Reason::of)?;
+    let record = Record::owned(target, header, entry.header.size)?;
     let message = of_header(entry, &record.view(), entry.header.offset);
     Ok(Message { source, claimed: (!claimed.is_null()).then_some(claimed), ..message })
 }

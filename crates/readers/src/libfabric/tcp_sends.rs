@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use super::arrays;
 use super::layout::{Layout, Tcp, TcpSends};
 use super::tcp::{ANNOUNCED, TAGGED, of_header};
-use super::{Listed, MAX_LIST, Number, Send, given, process_of};
+use super::{Listed, MAX_LIST, Number, Send, given, part_of, process_of};
 use crate::record::{Record, Slot};
 use crate::walk::linear_list;
 use target::address::TargetAddr;
@@ -22,10 +22,12 @@ const DATA: u64 = 7;
 const ANNOUNCEMENTS: usize = 256;
 
 /// Those of an endpoint.
-pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Listed<Send> {
-    let (Some(tcp), Some(shapes)) = (&layout.tcp, &layout.tcp_sends) else {
-        return Listed::failed(format!("the layout {} has nothing of tcp's sends", layout.name));
-    };
+///
+/// # Errors
+/// A sentence, where the layout has none.
+pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Result<Listed<Send>, Reason> {
+    let what = "tcp's sends";
+    let (tcp, shapes) = (part_of(layout, &layout.tcp, what)?, part_of(layout, &layout.tcp_sends, what)?);
     let mut all = Listed::default();
     let at = |slot: Slot| slot.address_in(endpoint);
     let mut connections = Vec::new();
@@ -48,7 +50,7 @@ pub fn read(target: &dyn Target, layout: &Layout, endpoint: TargetAddr) -> Liste
             break;
         }
     }
-    all
+    Ok(all)
 }
 
 /// Adds those of one connection.
@@ -60,7 +62,7 @@ fn of_connection(
     connection: TargetAddr,
     all: &mut Listed<Send>,
 ) -> Result<(), Reason> {
-    let record = Record::owned(target, connection, shapes.connection.size).map_err(Reason::of)?;
+    let record = Record::owned(target, connection, shapes.connection.size)?;
     if record.pointer(shapes.connection.owner) != endpoint {
         return Err(Reason::new(format!("a connection of libfabric's endpoint at {endpoint} is not its own")));
     }
@@ -74,8 +76,7 @@ fn of_connection(
         Some(slot) => announced(target, shapes, pointer(slot)?)?,
         None => Vec::new(),
     };
-    let current = pointer(shapes.queues.current)?;
-    let mut waiting = vec![current];
+    let mut waiting = vec![pointer(shapes.queues.current)?];
     waiting.retain(|current| !current.is_null());
     let list = |slot: Slot| Ok::<_, Reason>(linear_list(target, pointer(slot)?, 0, MAX_LIST));
     let queue = list(shapes.queues.waiting)?;
@@ -99,9 +100,8 @@ fn of_connection(
             Err(reason) => all.fail(format!("a send of libfabric at {at}: {reason}")),
         }
     }
-    for stopped in [queue.stopped, unanswered.stopped, leaving.stopped].into_iter().flatten() {
-        all.fail(Reason::new(format!("libfabric's list of sends: {stopped}")));
-    }
+    let stopped = queue.stopped.or(unanswered.stopped).or(leaving.stopped);
+    all.fail_if(stopped.map(|stopped| format!("libfabric's list of sends: {stopped}")));
     Ok(())
 }
 
@@ -111,7 +111,7 @@ fn announced(target: &dyn Target, shapes: &TcpSends, table: TargetAddr) -> Resul
     if table.is_null() {
         return Ok(Vec::new());
     }
-    let bytes = target.read_bytes(table, ANNOUNCEMENTS * item.size).map_err(Reason::of)?;
+    let bytes = target.read_bytes(table, ANNOUNCEMENTS * item.size)?;
     let records = (0..).zip(bytes.chunks_exact(item.size)).skip(1);
     let records = records.map(|(number, bytes)| (number, Record::new(table, bytes, target.abi())));
     // A number that is free has the next one.
@@ -122,21 +122,20 @@ fn announced(target: &dyn Target, shapes: &TcpSends, table: TargetAddr) -> Resul
 /// A send, and whether it was announced and is matched; `None` for what is none of the MPI's with a tag.
 fn send(target: &dyn Target, tcp: &Tcp, at: TargetAddr) -> Result<Option<(Send, bool)>, Reason> {
     let shape = &tcp.entry;
-    let mut buffer = Vec::new();
-    let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
+    let record = Record::owned(target, at, shape.size)?;
     let kind = record.uint(shape.kind);
     let context = record.pointer(shape.context);
     // What was copied is done for the MPI, which is told of nothing.
     if !matches!(kind, TAGGED | ANNOUNCED | DATA) || context.is_null() {
         return Ok(None);
     }
-    let header = of_header(shape, &record, 0);
+    let header = of_header(shape, &record.view(), 0);
     let count = if kind == ANNOUNCED { record.uint(shape.ignore) } else { record.uint(shape.count) };
     let send = Send {
         destination: None,
         tag: header.tag,
         context: given(context)?,
-        buffer: whole(target, tcp, &record, count, header.length),
+        buffer: whole(target, tcp, &record.view(), count, header.length),
         length: header.length,
         number: None,
         in_order: false,

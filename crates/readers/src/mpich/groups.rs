@@ -371,7 +371,7 @@ impl<'a> Groups<'a> {
 
     fn connections(&self, at: TargetAddr, shape: &ConnectionTable, size: i64) -> Result<Vec<TargetAddr>, Reason> {
         let read = |offset: u64, size: u64| self.target.read_uint(at.wrapping_add(offset), size);
-        let count = read(shape.count.offset as u64, shape.count.size as u64).map_err(Reason::of)?;
+        let count = read(shape.count.offset as u64, shape.count.size as u64)?;
         // A communicator of the first processes of another shares that one's table (src/mpid/ch3/src/ch3u_comm.c, v4.0.2).
         if i64::try_from(count).unwrap_or(-1) < size {
             return Err(Reason::new(format!("a table of {count} connections for {size} processes")));

@@ -10,8 +10,9 @@ use super::communicators::c_handle;
 use super::handle_value::{HandleValue, ObjectKind, Place};
 use super::pools::{NEXT, Pools};
 use crate::members::MemberLists;
+use crate::queues::refuse;
 use crate::{ReaderError, add_problem};
-use model::{Communicator, Group, HandleWord, Queue, QueueReport};
+use model::{Communicator, Group, HandleWord, QueueReport};
 use target::address::TargetAddr;
 use target::{Reason, Target, TargetAbi, TargetError, printable, zeroed};
 
@@ -262,9 +263,7 @@ pub fn read(
             remote_group: remote.map(unknown),
             ..Communicator::default()
         };
-        for queue in facts.queues_mut() {
-            *queue = Queue::no_information(why.to_owned());
-        }
+        refuse(&mut facts, why);
         communicators.push(facts);
     }
     let mut notes = vec![

@@ -41,8 +41,9 @@ mod worlds;
 use self::library::Library;
 use self::pools::Pools;
 use crate::ReaderError;
+use crate::queues::refuse;
 use layouts::Layouts;
-use model::{Queue, QueueReport, QueueSource};
+use model::{QueueReport, QueueSource};
 use target::Target;
 
 /// What is known of an MPICH process before its objects are read.
@@ -87,11 +88,7 @@ impl QueueSource for MpichReader<'_> {
         if self.with_queues {
             queues::read_all(self.target, self.layouts, &shapes, self.process, &mut all, &mut notes)?;
         } else {
-            for found in &mut all.found {
-                for queue in found.facts.queues_mut() {
-                    *queue = Queue::no_information("the queues were not asked for");
-                }
-            }
+            all.found.iter_mut().for_each(|found| refuse(&mut found.facts, "the queues were not asked for"));
         }
         if all.found.iter().any(|found| !found.internal && found.has_nameless_members()) {
             notes.push(NAMELESS.to_owned());

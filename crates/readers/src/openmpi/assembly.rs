@@ -22,19 +22,10 @@ use target::address::TargetAddr;
 /// The queues that requests are in.
 pub const OF_REQUESTS: [QueueKind; 2] = [QueueKind::PendingSends, QueueKind::PendingReceives];
 
-/// An operation as a pml decodes it.
-pub trait Decoded {
-    /// What names its communicator.
-    type Comm: Copy + Eq + Hash;
-
-    /// Its communicator.
-    fn comm(&self) -> Self::Comm;
-}
-
 /// What a pml has in Open MPI's pools of requests.
 pub trait Requests {
     /// What it makes of one.
-    type Decoded: Decoded<Comm = TargetAddr>;
+    type Decoded;
 
     /// The least size of a request in the pool of a queue.
     fn size(&self, queue: QueueKind) -> usize;
@@ -73,20 +64,23 @@ impl<D> Operations<D> {
 }
 
 /// All operations that were decoded.
-pub struct Assembly<D: Decoded> {
+pub struct Assembly<C, D> {
     /// How many more may be read.
     pub room: usize,
-    by_comm: HashMap<D::Comm, Operations<D>>,
-    /// Why there may be more, of [`OF_REQUESTS`].
-    problems: [Option<String>; 2],
+    /// What names the communicator of one.
+    comm: fn(&D) -> C,
+    by_comm: HashMap<C, Operations<D>>,
+    /// Why there may be more.
+    problems: HashMap<QueueKind, String>,
     /// How many are in no queue.
-    dropped: [u64; 2],
+    dropped: HashMap<QueueKind, u64>,
 }
 
-impl<D: Decoded> Assembly<D> {
-    /// None yet.
-    pub fn new() -> Self {
-        Self { room: MAX_OPERATIONS, by_comm: HashMap::new(), problems: [None, None], dropped: [0; 2] }
+impl<C: Eq + Hash, D> Assembly<C, D> {
+    /// None yet; `comm` says what names the communicator of one.
+    pub fn new(comm: fn(&D) -> C) -> Self {
+        let (by_comm, problems, dropped) = Default::default();
+        Self { room: MAX_OPERATIONS, comm, by_comm, problems, dropped }
     }
 
     /// Adds operations that were counted to one of the lists of their communicators.
@@ -106,15 +100,13 @@ impl<D: Decoded> Assembly<D> {
     }
 
     fn of(&mut self, decoded: &D) -> &mut Operations<D> {
-        self.by_comm.entry(decoded.comm()).or_default()
+        self.by_comm.entry((self.comm)(decoded)).or_default()
     }
 
     /// Says why queues may have more.
     pub fn lack(&mut self, queues: &[QueueKind], problem: &str) {
         for queue in queues {
-            if let Some(known) = self.problems.get_mut(*queue as usize) {
-                known.get_or_insert_with(|| problem.to_owned());
-            }
+            self.problems.entry(*queue).or_insert_with(|| problem.to_owned());
         }
     }
 
@@ -127,14 +119,12 @@ impl<D: Decoded> Assembly<D> {
     /// Notes that requests are in no queue.
     pub fn lose(&mut self, queues: &[QueueKind], count: u64) {
         for queue in queues {
-            if let Some(dropped) = self.dropped.get_mut(*queue as usize) {
-                *dropped += count;
-            }
+            *self.dropped.entry(*queue).or_default() += count;
         }
     }
 
     /// Takes those of a communicator.
-    pub fn take(&mut self, comm: D::Comm) -> Operations<D> {
+    pub fn take(&mut self, comm: C) -> Operations<D> {
         self.by_comm.remove(&comm).unwrap_or_default()
     }
 
@@ -145,12 +135,11 @@ impl<D: Decoded> Assembly<D> {
             decoded.into_iter().map(|decoded| named(operation(decoded, found, sends), found)).collect()
         };
         let Operations { sends, receives, inactive } = all;
-        let queues = OF_REQUESTS.into_iter().zip([sends, receives]).zip(self.dropped).zip(&self.problems);
-        for (((kind, decoded), dropped), problem) in queues {
+        for (kind, decoded) in OF_REQUESTS.into_iter().zip([sends, receives]) {
             let operations = finish(decoded, found, kind == QueueKind::PendingSends);
             let queue = kind.of_mut(&mut found.facts);
-            (queue.operations, queue.dropped) = (operations, dropped);
-            fail(queue, problem.as_deref());
+            (queue.operations, queue.dropped) = (operations, self.dropped.get(&kind).copied().unwrap_or_default());
+            fail(queue, self.problems.get(&kind).map(String::as_str));
         }
         found.facts.inactive = finish(inactive, found, false).into();
     }
@@ -164,7 +153,7 @@ impl<D: Decoded> Assembly<D> {
     }
 }
 
-impl<D: Decoded<Comm = TargetAddr>> Assembly<D> {
+impl<D> Assembly<TargetAddr, D> {
     /// Reads Open MPI's pools of requests.
     ///
     /// # Errors

@@ -26,8 +26,9 @@ pub use self::cm::provider;
 
 use self::pml::Pml;
 use crate::ReaderError;
+use crate::queues::refuse;
 use layouts::Layouts;
-use model::{Queue, QueueReport, QueueSource};
+use model::{QueueReport, QueueSource};
 use target::Target;
 
 /// The built-in reader for one stopped process.
@@ -89,12 +90,7 @@ impl QueueSource for OpenMpiReader<'_> {
         let refusal = self.refusal();
         if let Some(reason) = &refusal {
             communicators.take_internal();
-            for found in &mut communicators.found {
-                let facts = &mut found.facts;
-                for queue in facts.queues_mut() {
-                    *queue = Queue::no_information(reason.as_str());
-                }
-            }
+            communicators.found.iter_mut().for_each(|found| refuse(&mut found.facts, reason));
         } else if self.with_queues {
             let read = match self.pml {
                 Pml::Ucx => pml_ucx::read_all,

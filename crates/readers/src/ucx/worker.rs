@@ -100,8 +100,7 @@ impl Workers {
     /// A sentence, where it cannot be read or is of no known form.
     pub fn held(&self, target: &dyn Target, at: TargetAddr) -> Result<Arrived, Reason> {
         let UcxLayout { arrived, first, announced, .. } = &self.layout;
-        let mut buffer = Vec::new();
-        let record = Record::read(target, at, arrived.size, &mut buffer)?;
+        let record = Record::owned(target, at, arrived.size)?;
         let flags = record.uint(arrived.flags);
         let (length, header_length) = (record.uint(arrived.length), record.uint(arrived.header_length));
         let header = at.wrapping_add(arrived.size as u64);

@@ -82,8 +82,7 @@ pub fn partitioned(
     handle: &mut Handle,
 ) -> Result<(), ReaderError> {
     let shape = Partitioned::resolve(reader.layouts)?;
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, request.at, shape.size, &mut buffer)?;
+    let record = Record::owned(reader.target, request.at, shape.size)?;
     let sends = request.kind == Kind::PartitionedSend;
     let peer = record.int(if sends { shape.destination } else { shape.source.unwrap_or(shape.status_source) });
     let facts = PartitionedRequest {

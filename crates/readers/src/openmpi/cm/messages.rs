@@ -9,7 +9,6 @@ use crate::ReaderError;
 use crate::openmpi::detect::required;
 use crate::openmpi::pool;
 use crate::openmpi::shapes::{PoolShapes, Shapes};
-use crate::queues::MAX_OPERATIONS;
 use crate::record::shape;
 use layouts::Layouts;
 use model::{Operation, OperationStatus, Remark};
@@ -83,7 +82,7 @@ pub fn read(
             in_order: true,
             operation,
         });
-        found.len() < MAX_OPERATIONS
+        found.len() < crate::queues::MAX_OPERATIONS
     })?;
     if let (count, Some(reason)) = unsure {
         problems

@@ -49,7 +49,7 @@ pub fn read_all(
     let network = network(target, layouts, groups);
     let tags = InternalTags::new(layouts);
     let mut decoder = Decoder::new(target, shapes, cm, layouts, &tags, &network)?;
-    let mut assembly = Assembly::new();
+    let mut assembly = Assembly::new(|decoded: &Decoded| decoded.comm);
     assembly.read_pools(target, shapes, pools, &mut decoder, communicators)?;
     if let Ok(network) = &network {
         blocking(network, &mut decoder, &mut assembly, communicators);
@@ -104,7 +104,7 @@ pub fn read_all(
 fn blocking(
     network: &Network,
     decoder: &mut Decoder<'_>,
-    assembly: &mut Assembly<Decoded>,
+    assembly: &mut Assembly<TargetAddr, Decoded>,
     communicators: &mut Communicators,
 ) {
     let seen = std::mem::take(&mut decoder.seen);
@@ -163,7 +163,7 @@ fn unordered(sends: &[Decoded]) -> u64 {
 
 /// The mtl ofi, or why it is not read.
 fn network(target: &dyn Target, layouts: &Layouts, groups: &Groups<'_>) -> Result<Network, Reason> {
-    Network::read(target, OfiShapes::resolve(layouts).map_err(Reason::of)?, groups)
+    Network::read(target, OfiShapes::resolve(layouts)?, groups)
 }
 
 fn incomplete(queue: &mut Queue, reason: &str) {

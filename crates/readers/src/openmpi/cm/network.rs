@@ -120,7 +120,7 @@ impl Network {
     pub fn read(target: &dyn Target, shapes: OfiShapes, groups: &Groups<'_>) -> Result<Self, Reason> {
         let at = module(target)?;
         let shape = &shapes.module;
-        let module = Record::owned(target, at, shape.size).map_err(Reason::of)?;
+        let module = Record::owned(target, at, shape.size)?;
         let bits = Bits::new(shape, &module.view()).ok_or("how the mtl ofi packs tags is not as its releases do")?;
         let mut receives = Listed::default();
         let mut messages = Listed::default();
@@ -237,7 +237,7 @@ impl Network {
     /// A sentence, where it cannot be read.
     pub fn kept(&self, target: &dyn Target, at: TargetAddr) -> Result<Kept, Reason> {
         let shape = &self.shapes.request;
-        let record = Record::owned(target, at, shape.size).map_err(Reason::of)?;
+        let record = Record::owned(target, at, shape.size)?;
         Ok(Kept {
             request: record.pointer(shape.request),
             comm: record.pointer(shape.comm),
@@ -274,8 +274,7 @@ impl Network {
     /// A sentence, where it cannot be read.
     pub fn data(&self, target: &dyn Target, at: TargetAddr) -> Result<(TargetAddr, TargetAddr, u64), Reason> {
         let shape = &self.shapes.convertor;
-        let mut buffer = Vec::new();
-        let record = Record::read(target, at, shape.size, &mut buffer).map_err(Reason::of)?;
+        let record = Record::owned(target, at, shape.size)?;
         Ok((record.pointer(shape.datatype), record.pointer(shape.buffer), record.uint(shape.count)))
     }
 }

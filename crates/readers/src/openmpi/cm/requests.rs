@@ -3,7 +3,7 @@
 use super::network::Network;
 use super::shapes::CmShapes;
 use crate::libfabric::Number;
-use crate::openmpi::assembly;
+use crate::openmpi::assembly::Requests;
 use crate::openmpi::communicators::Found;
 use crate::openmpi::requests::{Datatypes, RequestConstants};
 use crate::openmpi::shapes::Shapes;
@@ -136,15 +136,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-impl assembly::Decoded for Decoded {
-    type Comm = TargetAddr;
-
-    fn comm(&self) -> TargetAddr {
-        self.comm
-    }
-}
-
-impl assembly::Requests for Decoder<'_> {
+impl Requests for Decoder<'_> {
     type Decoded = Decoded;
 
     fn size(&self, queue: QueueKind) -> usize {

@@ -8,7 +8,6 @@ use crate::record::{Record, shape};
 use crate::{ReaderError, add_problem};
 use model::Known;
 use model::handle::{Attribute, AttributeValue, SetBy};
-use target::Reason;
 use target::address::TargetAddr;
 
 shape!(
@@ -54,7 +53,7 @@ const PREDEFINED: &[(&str, bool)] = &[
 /// The attributes in the hash table at `table` (null: none was ever set), in the order of the keyvals.
 pub fn read(reader: &HandleReader<'_>, table: TargetAddr, problems: &mut Vec<String>) -> Known<Vec<Attribute>> {
     let values = values(reader, table)?;
-    let shape = Value::resolve(reader.layouts).map_err(Reason::of)?;
+    let shape = Value::resolve(reader.layouts)?;
     let mut found = Vec::new();
     for (key, at) in values {
         match attribute(reader, &shape, key, at) {

@@ -64,7 +64,7 @@ pub fn read(request: &Request<'_>, handle: &mut Handle) -> Result<(), ReaderErro
     let comm = if comm.is_null() { request.communicator } else { comm };
     let temporary = !record.pointer(shape.temporary).is_null();
     let plan = found.and_then(|found| {
-        let member = schedule::member(reader, comm, request.persistent, temporary).map_err(Reason::of)?;
+        let member = schedule::member(reader, comm, request.persistent, temporary)?;
         found.planned(reader, member).map_err(Reason::of)
     });
     let name = planned::tell(&plan, handle);

@@ -172,7 +172,7 @@ fn ucx(reader: &HandleReader<'_>) -> Known<(Vec<InUse>, Vec<String>)> {
     let (opened, communicators) = reader.ucx().as_ref().map_err(Clone::clone)?;
     let groups = reader.groups(&mut Vec::new());
     let found = opened.in_use(reader.target, reader.shapes, groups, communicators, MAX_REQUESTS);
-    let (requests, problems) = found.map_err(Reason::of)?;
+    let (requests, problems) = found?;
     let in_use = |[request, communicator, datatype]: [TargetAddr; 3]| {
         let objects = [datatype, TargetAddr::NULL];
         InUse { request, communicator, objects, collective: false }

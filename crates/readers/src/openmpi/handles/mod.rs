@@ -248,9 +248,9 @@ impl<'a> HandleReader<'a> {
     /// The pml ucx with all communicators, found once.
     fn ucx(&self) -> &Known<(Opened, Communicators)> {
         self.ucx.get_or_init(|| {
-            let opened = Opened::find(self.target, self.layouts).map_err(Reason::of)??;
+            let opened = Opened::find(self.target, self.layouts)??;
             let groups = self.groups(&mut Vec::new());
-            let communicators = read_all(self.target, self.shapes, groups).map_err(Reason::of)?;
+            let communicators = read_all(self.target, self.shapes, groups)?;
             Ok((opened, communicators))
         })
     }

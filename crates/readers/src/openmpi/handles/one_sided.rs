@@ -31,17 +31,16 @@ const CALLS: &[(&str, &str)] =
 /// Where it cannot be read.
 pub fn read(request: &Request<'_>, handle: &mut Handle) -> Result<(), ReaderError> {
     let reader = request.reader;
-    let mut buffer = Vec::new();
     let mut call = None;
     let mut data = None;
     let win = if request.class == "ompi_osc_rdma_request_t" {
         let shape = Rdma::resolve(reader.layouts)?;
-        let record = Record::read(reader.target, request.addr, shape.size, &mut buffer)?;
+        let record = Record::owned(reader.target, request.addr, shape.size)?;
         handle.unknown("call", "the component rdma does not always set which operation it is");
         record.pointer(shape.win)
     } else {
         let shape = PointToPoint::resolve(reader.layouts)?;
-        let record = Record::read(reader.target, request.addr, shape.size, &mut buffer)?;
+        let record = Record::owned(reader.target, request.addr, shape.size)?;
         let kind = record.int(shape.kind);
         let known = CALLS.iter().find(|(name, _)| reader.layouts.constant(name).ok() == Some(kind));
         call = known.map(|(_, call)| *call);

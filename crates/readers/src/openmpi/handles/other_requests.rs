@@ -112,8 +112,7 @@ pub fn partitioned(request: &Request<'_>, handle: &mut Handle) -> Result<(), Rea
         any(request, handle);
         return Ok(());
     };
-    let mut buffer = Vec::new();
-    let record = Record::read(reader.target, request.addr, shape.size, &mut buffer)?;
+    let record = Record::owned(reader.target, request.addr, shape.size)?;
     let (comm, datatype) = (record.pointer(shape.comm), record.pointer(shape.datatype));
     // Later releases have members more (v5.0.8); what comes before those is believed where it points to what it should.
     let plausible = is_a(request, HandleKind::Comm, comm) && is_a(request, HandleKind::Datatype, datatype);

@@ -92,10 +92,9 @@ fn decode(request: &Request<'_>, reader: &HandleReader<'_>) -> Result<Message, R
     let tags = InternalTags::new(reader.layouts);
     let mut decoder = Decoder::new(reader.target, reader.shapes, &ob1, reader.layouts, &tags)?;
     let sends = request.class == "mca_pml_ob1_send_request_t";
-    let mut buffer = Vec::new();
     let size = if sends { ob1.send.size } else { ob1.receive.size };
-    let record = Record::read(reader.target, request.addr, size, &mut buffer)?;
-    let decoded = if sends { Some(decoder.any_send(&record)) } else { decoder.any_receive(&record) };
+    let record = Record::owned(reader.target, request.addr, size)?;
+    let decoded = if sends { Some(decoder.any_send(&record.view())) } else { decoder.any_receive(&record.view()) };
     let decoded = decoded.ok_or_else(|| {
         let kind = record.uint(ob1.request.pml_kind);
         ReaderError::Damaged(format!("the request at {} is of the sort {kind}, which does not exist", request.addr))
@@ -106,7 +105,7 @@ fn decode(request: &Request<'_>, reader: &HandleReader<'_>) -> Result<Message, R
         communicator: request.communicator,
         datatype: Ok(decoded.datatype),
         sends,
-        mode: Ok(if sends { decoder.mode(&record) } else { None }),
+        mode: Ok(if sends { decoder.mode(&record.view()) } else { None }),
         probe,
         moved: Ok(record.uint(if sends { ob1.send.moved } else { ob1.receive.moved })),
         data_complete: record.uint(ob1.request.pml_complete) != 0,

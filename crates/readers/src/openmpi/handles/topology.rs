@@ -57,23 +57,22 @@ pub fn read(
     let mut buffer = Vec::new();
     let module = Record::read(reader.target, module, module_shape.size, &mut buffer)?;
     let topologies = Topologies { target: reader.target, size };
-    let mut buffer = Vec::new();
     let shape = if cart {
         let shape = Cart::resolve(reader.layouts)?;
-        let record = Record::read(reader.target, module.pointer(module_shape.cart), shape.size, &mut buffer)?;
+        let record = Record::owned(reader.target, module.pointer(module_shape.cart), shape.size)?;
         let places = [shape.dims, shape.periods, shape.coords].map(|slot| record.pointer(slot));
         topologies.cartesian(record.int(shape.ndims), places)?
     } else if graph {
         let shape = Graph::resolve(reader.layouts)?;
-        let record = Record::read(reader.target, module.pointer(module_shape.graph), shape.size, &mut buffer)?;
+        let record = Record::owned(reader.target, module.pointer(module_shape.graph), shape.size)?;
         topologies.graph(record.int(shape.nodes), record.pointer(shape.index), record.pointer(shape.edges))?
     } else {
         let shape = DistGraph::resolve(reader.layouts)?;
-        let record = Record::read(reader.target, module.pointer(module_shape.dist_graph), shape.size, &mut buffer)?;
+        let record = Record::owned(reader.target, module.pointer(module_shape.dist_graph), shape.size)?;
         topologies.distributed(
             record.uint(shape.weighted) != 0,
-            Side::of(&record, shape.indegree, shape.sources, shape.source_weights),
-            Side::of(&record, shape.outdegree, shape.destinations, shape.destination_weights),
+            Side::of(&record.view(), shape.indegree, shape.sources, shape.source_weights),
+            Side::of(&record.view(), shape.outdegree, shape.destinations, shape.destination_weights),
         )?
     };
     Ok(Some(Topology { shape, reorder: Ok(module.uint(module_shape.reorder) != 0) }))

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 use self::headers::{Context, Headers};
 use self::peers::Peers;
-use self::requests::Decoder;
+use self::requests::{Decoded, Decoder};
 use self::shapes::Ob1Shapes;
 use self::shared_memory::InTransit;
 use self::unexpected::Fragments;
@@ -48,7 +48,7 @@ pub fn read_all(
     let tags = InternalTags::new(layouts);
     let peers = Peers::new(target, shapes, ob1, &fragments, &tags);
     let mut decoder = Decoder::new(target, shapes, ob1, layouts, &tags)?;
-    let mut assembly = Assembly::new();
+    let mut assembly = Assembly::new(|decoded: &Decoded| decoded.comm);
     assembly.read_pools(target, shapes, pools, &mut decoder, communicators)?;
     assembly.adopt(target, shapes, groups, communicators);
     let mut in_transit = InTransit::read(target, layouts, &headers, assembly.room);

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::shapes::Ob1Shapes;
-use crate::openmpi::assembly;
+use crate::openmpi::assembly::Requests;
 use crate::openmpi::requests::{COMPLETED, Datatypes, RequestConstants};
 use crate::openmpi::shapes::Shapes;
 use crate::openmpi::tags::InternalTags;
@@ -247,15 +247,7 @@ impl<'a> Decoder<'a> {
     }
 }
 
-impl assembly::Decoded for Decoded {
-    type Comm = TargetAddr;
-
-    fn comm(&self) -> TargetAddr {
-        self.comm
-    }
-}
-
-impl assembly::Requests for Decoder<'_> {
+impl Requests for Decoder<'_> {
     type Decoded = Decoded;
 
     fn size(&self, queue: QueueKind) -> usize {

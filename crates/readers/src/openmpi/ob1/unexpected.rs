@@ -136,9 +136,8 @@ impl<'a> Fragments<'a> {
     /// One fragment: its sequence number and what it is as an operation.
     fn message(&self, at: TargetAddr) -> Result<(u64, Operation), ReaderError> {
         let (shape, segment) = (&self.ob1.fragment, &self.ob1.segment);
-        let mut buffer = Vec::new();
-        let record = Record::read(self.target, at, shape.size, &mut buffer)?;
-        let header = self.headers.read(&record, shape.header.offset)?;
+        let record = Record::owned(self.target, at, shape.size)?;
+        let header = self.headers.read(&record.view(), shape.header.offset)?;
         // The header travels in front of the data; the fragment's one segment holds both. An extended header stays on
         // messages that came before their communicator: their segment then starts behind it, but its length still counts it
         // (mca_pml_ob1_add_comm in ompi/mca/pml/ob1/pml_ob1.c, v5.0.7).

@@ -38,8 +38,7 @@ impl Decoder<'_> {
         let context = shape.and_then(|shape| shape.context.read_pointer(self.target, packed.datatype).ok());
         // The pml packs with a convertor of its own, which has all of it (pml_ucx_datatype.c, v4.1.4 and v5.0.10).
         let shape = &self.ucx.convertor;
-        let mut buffer = Vec::new();
-        let convertor = Record::read(self.target, packed.state, shape.size, &mut buffer).ok().filter(|convertor| {
+        let convertor = Record::owned(self.target, packed.state, shape.size).ok().filter(|convertor| {
             self.convertor == Some(convertor.pointer(shape.class))
                 && context.is_none_or(|context| context == convertor.pointer(shape.datatype))
         });

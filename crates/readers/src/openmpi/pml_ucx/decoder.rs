@@ -9,7 +9,6 @@ use super::places::{Endpoints, Places};
 use super::role::Role;
 use super::shapes::UcxShapes;
 use super::tag;
-use crate::openmpi::assembly;
 use crate::openmpi::requests::{Datatypes, KnownDatatype};
 use crate::openmpi::shapes::Shapes;
 use crate::openmpi::tags::InternalTags;
@@ -55,14 +54,6 @@ pub struct Decoded {
     pub mode: Option<SendMode>,
     /// The datatype object, where it is known.
     pub datatype: TargetAddr,
-}
-
-impl assembly::Decoded for Decoded {
-    type Comm = usize;
-
-    fn comm(&self) -> usize {
-        self.comm
-    }
 }
 
 impl Decoded {

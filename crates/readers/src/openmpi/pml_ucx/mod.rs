@@ -27,12 +27,12 @@ use super::communicators::Communicators;
 use super::groups::Groups;
 use super::queues::adopt_strangers;
 use super::shapes::Shapes;
-use crate::queues::{FREED, of_absent};
+use crate::queues::{FREED, of_absent, refuse};
 use crate::record::Record;
 use crate::ucx::{Flags, Links, RequestPool, Workers};
 use crate::{ReaderError, add_problem};
 use layouts::Layouts;
-use model::{Queue, QueueKind};
+use model::QueueKind;
 use target::Target;
 use target::address::TargetAddr;
 
@@ -54,7 +54,7 @@ pub fn read_all(
         Ok(opened) => opened,
         Err(reason) => {
             communicators.take_internal();
-            refuse(communicators, &reason.to_string());
+            communicators.found.iter_mut().for_each(|found| refuse(&mut found.facts, &reason.to_string()));
             return Ok(());
         }
     };
@@ -62,7 +62,7 @@ pub fn read_all(
     let places = Places::new(communicators);
     let endpoints = opened.endpoints(target, groups);
     let mut decoder = opened.decoder(target, shapes, &places, &endpoints);
-    let mut assembly = Assembly::new();
+    let mut assembly = Assembly::new(|decoded: &Decoded| decoded.comm);
 
     let room = &mut assembly.room;
     match persistent::read(&mut decoder, shapes, &opened.pools, &opened.constants, opened.persistent, room) {
@@ -118,20 +118,11 @@ pub fn read_all(
     Ok(())
 }
 
-/// Says of every queue why it is not known.
-fn refuse(communicators: &mut Communicators, reason: &str) {
-    for found in &mut communicators.found {
-        for queue in found.facts.queues_mut() {
-            *queue = Queue::no_information(reason);
-        }
-    }
-}
-
 /// Reads UCX's requests: those of the pool, and receives on stacks that wait in a list. Returns the links of all receives that were
 /// met.
 fn requests(
     decoder: &mut Decoder<'_>,
-    assembly: &mut Assembly<Decoded>,
+    assembly: &mut Assembly<usize, Decoded>,
     communicators: &mut Communicators,
 ) -> (Links, HashSet<TargetAddr>) {
     let workers: &Workers = decoder.workers;

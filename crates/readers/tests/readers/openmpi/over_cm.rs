@@ -101,7 +101,9 @@ fn what_belongs_to_no_communicator_is_told() {
     let report = read(&made, &made.process.mem).unwrap();
     assert_eq!(census(&report), expected);
     assert!(report.notes.join("; ").contains("communicators that this process has not created yet: 1"));
-    assert!(named(&report, WORLD).pending_receives.state == QueueState::Error);
+    let world = named(&report, WORLD);
+    assert_eq!([world.pending_sends.state, world.pending_receives.state], [QueueState::Ok, QueueState::Error]);
+    assert_eq!([world.pending_sends.dropped, world.pending_receives.dropped], [0, 1]);
 }
 
 #[test]

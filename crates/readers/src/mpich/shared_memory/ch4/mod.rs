@@ -82,8 +82,7 @@ fn letter(target: &dyn Target, header: &Header, cell: &Cell) -> Result<(u64, Ope
     if cell.header_len < header.size as u64 {
         return Err(ReaderError::Damaged(format!("the header at {} has {} bytes", cell.payload, cell.header_len)));
     }
-    let mut buffer = Vec::new();
-    let record = Record::read(target, cell.payload, header.size, &mut buffer)?;
+    let record = Record::owned(target, cell.payload, header.size)?;
     let bytes = u64::try_from(record.int(header.bytes)).map_err(|_| {
         ReaderError::Damaged(format!("the message at {} has {} bytes", cell.payload, record.int(header.bytes)))
     })?;
