@@ -5,7 +5,6 @@ use std::fmt;
 
 use cpp_demangle::{DemangleOptions, ParseOptions, Symbol};
 
-use super::gnat;
 use super::libiberty::in_style;
 use super::names::without_parameters;
 
@@ -16,14 +15,13 @@ const MAX_NAME: usize = 1 << 16;
 /// Nor are parts of longer symbols tried.
 const MAX_PARTS: usize = 1 << 12;
 
-/// The name of a symbol without parameters, as gdb 13 tells it where there is no debug information: that in the source where
-/// the symbol is one of C++ or Rust, and what gdb takes others for (`foo.cold` is `foo[cold]`).
+/// The name of a symbol without parameters: that in the source where the symbol is one of C++ or Rust, else the symbol itself.
 pub fn demangled(symbol: &str) -> String {
     // What follows is a version or tells a stub.
     let (name, rest) = symbol.find('@').filter(|at| *at > 0).map_or((symbol, ""), |at| symbol.split_at(at));
     match with_parameters(name) {
         Some(name) => without_parameters(&format!("{name}{rest}")),
-        None => gnat::decoded(symbol).unwrap_or_else(|| symbol.to_owned()),
+        None => symbol.to_owned(),
     }
 }
 
@@ -135,7 +133,8 @@ mod tests {
             ("foo@@V2", "foo@@V2"),
             ("_Z3barv@@V2", "bar"),
             ("_Z3barv@plt", "bar"),
-            ("helper.cold", "helper[cold]"),
+            ("helper.cold", "helper.cold"),
+            ("solve__helper.part.0", "solve__helper.part.0"),
         ] {
             assert_eq!(demangled(symbol), name);
         }

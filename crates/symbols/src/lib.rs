@@ -12,7 +12,6 @@ mod error;
 mod file_names;
 mod frames;
 mod functions;
-mod gnat;
 mod information;
 mod libiberty;
 mod lines;

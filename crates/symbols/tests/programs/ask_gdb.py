@@ -27,6 +27,14 @@ def frames(address):
 
 
 def symbol(address):
+    """The symbol's name; where no compiler of C++ or Rust made it, not what gdb 13 takes it for (a name of Ada)."""
+    gdb.execute("set print demangle off")
+    plain = symbol_as_printed(address)
+    gdb.execute("set print demangle on")
+    return plain if plain is None or not plain[0].startswith("_") else symbol_as_printed(address)
+
+
+def symbol_as_printed(address):
     told = gdb.execute(f"info symbol {address}", to_string=True).strip()
     if told.startswith("No symbol"):
         return None
