@@ -6,16 +6,14 @@
 mod describe;
 
 use std::borrow::Cow;
-use std::cell::RefCell;
 use std::collections::HashMap;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use gimli::{AttributeValue, DebuggingInformationEntry, Reader, Unit, UnitHeader, UnitOffset, constants as dw};
-use symbols::{OpenUnit, UnitReader};
+use gimli::{AttributeValue, Reader, UnitOffset, constants as dw};
+use symbols::{DebugUnit, Entry, UnitStart, Units, Value, is_set};
 
-use super::object_file::{DebugSections, Section};
+use super::object_file::DebugSections;
 use super::{FieldKind, TypeLayout};
 use target::{Reason, TargetAbi};
 
@@ -34,19 +32,14 @@ const MAX_TYPE_SIZE: u64 = 1 << 30;
 /// Reading one file may take this long.
 const TIME_LIMIT: Duration = Duration::from_secs(120);
 
-/// So many units are kept open.
-const MAX_KEPT: usize = 1024;
-
 /// More units, or names of types and enumerators, are damage.
 const MAX_UNITS: usize = 1 << 18;
 const MAX_NAMES: usize = 1 << 20;
 
-type Entry = DebuggingInformationEntry<Section>;
-
-/// Where a type stands: the number of its unit, and its offset therein.
+/// Where a type stands: its unit, and its offset therein.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Place {
-    unit: usize,
+    unit: UnitStart,
     offset: UnitOffset,
 }
 
@@ -68,15 +61,11 @@ struct Growing {
 
 /// Types by name and enumerators of one file.
 pub(super) struct DwarfTypes {
-    units: UnitReader,
+    units: Units,
     /// Byte order and pointer width of the file.
     pub abi: TargetAbi,
-    headers: Vec<UnitHeader<Section>>,
-    /// Units that have been opened, so that each is opened once in an ordinary file.
-    kept: RefCell<HashMap<usize, Rc<OpenUnit>>>,
     structures: HashMap<String, Place>,
     typedefs: HashMap<String, Place>,
-    signatures: HashMap<u64, Place>,
     /// Enumerators by name; the first definition counts.
     pub enumerators: HashMap<String, i64>,
     /// Names whose definitions in this file differ in size.
@@ -93,13 +82,10 @@ impl DwarfTypes {
     /// A sentence without the file's name, where the debug information is damaged or too large.
     pub fn new(sections: &DebugSections) -> Result<Self, Reason> {
         let mut types = Self {
-            units: sections.units(),
+            units: Units::new(Arc::new(sections.units())),
             abi: sections.abi,
-            headers: Vec::new(),
-            kept: RefCell::default(),
             structures: HashMap::new(),
             typedefs: HashMap::new(),
-            signatures: HashMap::new(),
             enumerators: HashMap::new(),
             conflicts: Vec::new(),
             deadline: Instant::now() + TIME_LIMIT,
@@ -136,22 +122,16 @@ impl DwarfTypes {
     }
 
     fn index(&mut self) -> Result<(), Reason> {
-        let dwarf = Arc::clone(self.units.dwarf());
-        let mut units = dwarf.units();
-        while let Some(header) = units.next().map_err(|error| self.why(error))? {
-            self.headers.push(header);
-            self.has_room(self.headers.len(), MAX_UNITS)?;
+        let starts: Vec<_> = self.units.starts().collect();
+        self.has_room(starts.len(), MAX_UNITS)?;
+        if let Some(error) = self.units.damage() {
+            return Err(self.why(error));
         }
-        let mut units = dwarf.type_units();
-        while let Some(header) = units.next().map_err(|error| self.why(error))? {
-            self.headers.push(header);
-            self.has_room(self.headers.len(), MAX_UNITS)?;
-        }
-        for number in 0..self.headers.len() {
+        for start in starts {
             if Instant::now() > self.deadline {
                 return Err(Reason::new(format!("indexing its types takes longer than {} s", TIME_LIMIT.as_secs())));
             }
-            self.index_unit(number).map_err(|error| self.why(error))?;
+            self.index_unit(start).map_err(|error| self.why(error))?;
             self.has_room(self.structures.len() + self.typedefs.len() + self.enumerators.len(), MAX_NAMES)?;
         }
         if self.split && self.structures.is_empty() {
@@ -164,25 +144,22 @@ impl DwarfTypes {
 
     /// Why something cannot be read: it may be beyond what a file may take.
     fn why(&self, error: gimli::Error) -> Reason {
-        self.units.budget().over().map_or_else(|| Reason::of(error), Reason::of)
+        self.units.reader().budget().over().map_or_else(|| Reason::of(error), Reason::of)
     }
 
     fn has_room(&self, count: usize, most: usize) -> Result<(), Reason> {
-        let room =
-            self.units.budget().entries("debug information", "units, types and constants", count as u64, most as u64);
+        let room = self.units.reader().budget().entries(
+            "debug information",
+            "units, types and constants",
+            count as u64,
+            most as u64,
+        );
         room.map_err(Reason::of)
     }
 
-    fn index_unit(&mut self, number: usize) -> gimli::Result<()> {
-        let unit = self.unit(number)?;
+    fn index_unit(&mut self, start: UnitStart) -> gimli::Result<()> {
+        let unit = self.unit(start)?;
         self.split |= unit.dwo_id.is_some();
-        match unit.header.type_() {
-            gimli::UnitType::Type { type_signature, type_offset }
-            | gimli::UnitType::SplitType { type_signature, type_offset } => {
-                self.signatures.insert(type_signature.0, Place { unit: number, offset: type_offset });
-            }
-            _ => {}
-        }
         let mut cursor = unit.entries();
         // The unit's own entry, its first child, and that one's siblings: types inside functions are not entered.
         if cursor.next_dfs()?.is_none() || cursor.next_dfs()?.is_none_or(|entry| entry.depth() != 1) {
@@ -190,7 +167,7 @@ impl DwarfTypes {
         }
         loop {
             if let Some(entry) = cursor.current() {
-                self.index_entry(number, &unit, entry)?;
+                self.index_entry(&unit, entry)?;
             }
             if cursor.next_sibling()?.is_none() {
                 return Ok(());
@@ -198,8 +175,8 @@ impl DwarfTypes {
         }
     }
 
-    fn index_entry(&mut self, number: usize, unit: &Unit<Section>, entry: &Entry) -> gimli::Result<()> {
-        let place = Place { unit: number, offset: entry.offset() };
+    fn index_entry(&mut self, unit: &DebugUnit, entry: &Entry) -> gimli::Result<()> {
+        let place = Place { unit: unit.start, offset: entry.offset() };
         match entry.tag() {
             dw::DW_TAG_structure_type | dw::DW_TAG_union_type | dw::DW_TAG_class_type => {
                 if is_declaration(entry) {
@@ -218,7 +195,7 @@ impl DwarfTypes {
                     self.typedefs.entry(name).or_insert(place);
                 }
             }
-            dw::DW_TAG_enumeration_type if !is_declaration(entry) => self.index_enumerators(number, unit, entry)?,
+            dw::DW_TAG_enumeration_type if !is_declaration(entry) => self.index_enumerators(unit, entry)?,
             _ => {}
         }
         Ok(())
@@ -234,8 +211,8 @@ impl DwarfTypes {
         }
     }
 
-    fn index_enumerators(&mut self, number: usize, unit: &Unit<Section>, entry: &Entry) -> gimli::Result<()> {
-        let place = Place { unit: number, offset: entry.offset() };
+    fn index_enumerators(&mut self, unit: &DebugUnit, entry: &Entry) -> gimli::Result<()> {
+        let place = Place { unit: unit.start, offset: entry.offset() };
         let described = self.describe(place, 0).ok();
         let mut cursor = unit.entries_at_offset(entry.offset())?;
         cursor.next_dfs()?;
@@ -255,35 +232,25 @@ impl DwarfTypes {
         Ok(())
     }
 
-    fn unit(&self, number: usize) -> gimli::Result<Rc<OpenUnit>> {
-        let mut kept = self.kept.borrow_mut();
-        if let Some(unit) = kept.get(&number) {
-            return Ok(Rc::clone(unit));
-        }
-        if kept.len() >= MAX_KEPT {
-            kept.clear();
-        }
-        let header = self.headers.get(number).ok_or(gimli::Error::MissingUnitDie)?;
-        let unit = Rc::new(self.units.open(header.clone()).ok_or(gimli::Error::MissingUnitDie)?);
-        kept.insert(number, Rc::clone(&unit));
-        Ok(unit)
+    fn unit(&self, start: UnitStart) -> gimli::Result<Arc<DebugUnit>> {
+        self.units.unit(start).ok_or(gimli::Error::MissingUnitDie)
     }
 
-    fn name(&self, unit: &Unit<Section>, entry: &Entry) -> Option<String> {
+    fn name(&self, unit: &DebugUnit, entry: &Entry) -> Option<String> {
         let value = entry.attr_value(dw::DW_AT_name)?;
-        let name = self.units.dwarf().attr_string(unit, value).ok()?;
+        let name = unit.dwarf().attr_string(unit, value).ok()?;
         let is_usual = (1..=MAX_NAME).contains(&name.len());
         is_usual.then(|| name.to_string().ok().map(Cow::into_owned)).flatten()
     }
 }
 
 fn is_declaration(entry: &Entry) -> bool {
-    matches!(entry.attr_value(dw::DW_AT_declaration), Some(AttributeValue::Flag(true)))
+    is_set(entry, dw::DW_AT_declaration)
 }
 
 /// An enumerator's value. Compilers write a negative one in a signed form, or as the bytes of the enumeration's own
 /// width; what is narrower than that is not negative.
-fn enumerator_value(value: &AttributeValue<Section>, enumeration: Option<&Described>) -> Option<i64> {
+fn enumerator_value(value: &Value, enumeration: Option<&Described>) -> Option<i64> {
     let (bytes, width) = match *value {
         AttributeValue::Sdata(value) => return Some(value),
         AttributeValue::Udata(value) => return i64::try_from(value).ok(),

@@ -114,7 +114,7 @@ impl KnownFile {
             RunTimeEndian::Big => ByteOrder::Big,
         };
         let abi = TargetAbi { byte_order, pointer_width };
-        let make = || Some(Arc::new(DebugInfo::new(self.object.units()?, self.object.unit_addresses()?, abi)));
+        let make = || Some(Arc::new(DebugInfo::new(Arc::clone(self.object.information()?), abi)));
         self.information.get_or_init(make).as_ref()
     }
 }

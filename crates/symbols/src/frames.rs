@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
-use gimli::{DebugInfoOffset, DwLang, UnitOffset, constants as dw};
+use gimli::{DwLang, UnitOffset, constants as dw};
 
 use super::ObjectFile;
+use super::debug_entry::{DebugEntry, function_name};
 use super::file_names::FileName;
 use super::functions::inlined_at;
 use super::information::Information;
-use super::references::{Place, function_name};
-use super::units::UnitData;
+use super::units::DebugUnit;
 
 /// Looking for what is inlined at one address may take this long.
 const TIME_LIMIT: Duration = Duration::from_secs(2);
@@ -75,10 +75,6 @@ pub struct SourceFrame {
     pub inlined: bool,
     /// The language of the unit.
     pub language: Language,
-    /// The entry of the function, or of the call that is inlined, in [`ObjectFile::dwarf`]. `None` where it lies in a `.dwo` file.
-    pub die: Option<DebugInfoOffset>,
-    /// The header of its unit there.
-    pub unit: Option<DebugInfoOffset>,
 }
 
 /// Answers that were given.
@@ -110,7 +106,7 @@ fn find(information: &Information, address: u64) -> Vec<SourceFrame> {
     let mut lines_alone = Vec::new();
     for unit in information.units_at(address) {
         let found = in_unit(information, &unit, address);
-        if found.iter().any(|frame| frame.die.is_some() || frame.function.is_some()) {
+        if unit.function_at(address).is_some() {
             return found;
         }
         if lines_alone.is_empty() {
@@ -123,31 +119,31 @@ fn find(information: &Information, address: u64) -> Vec<SourceFrame> {
     lines_alone
 }
 
-fn in_unit(information: &Information, unit: &Arc<UnitData>, address: u64) -> Vec<SourceFrame> {
+fn in_unit(information: &Information, unit: &Arc<DebugUnit>, address: u64) -> Vec<SourceFrame> {
     let lines = unit.lines();
     let mut at = lines.at(address).map(|(file, line)| (Some(file.clone()), line));
-    let function = unit.functions().at(address);
+    let function = unit.function_at(address);
     let mut found = Vec::new();
     if let Some(function) = function {
         let inlined = inlined_at(unit, function, address, Instant::now() + TIME_LIMIT);
         for offset in inlined.into_iter().rev() {
-            let place = Place::new(unit.clone(), offset);
+            let place = DebugEntry::new(unit.clone(), offset);
             // A call without a name is none for gdb.
             let Some(name) = function_name(information, &place) else { continue };
-            found.push(frame(unit, Some(name), Some(offset), true, at.take()));
+            found.push(frame(unit, Some(name), true, at.take()));
             at = called_from(unit, offset);
         }
     }
-    let name = function.and_then(|offset| function_name(information, &Place::new(unit.clone(), offset)));
+    let name = function.and_then(|offset| function_name(information, &DebugEntry::new(unit.clone(), offset)));
     if name.is_some() || at.is_some() || function.is_some() || !found.is_empty() {
-        found.push(frame(unit, name, function, false, at));
+        found.push(frame(unit, name, false, at));
     }
     found
 }
 
 /// The place of a call that is inlined.
-fn called_from(unit: &UnitData, call: UnitOffset) -> Option<(Option<FileName>, u32)> {
-    let entry = unit.unit.entry(call).ok()?;
+fn called_from(unit: &DebugUnit, call: UnitOffset) -> Option<(Option<FileName>, u32)> {
+    let entry = unit.entry(call).ok()?;
     let number = |name| entry.attr_value(name).and_then(|value| value.udata_value());
     let line = number(dw::DW_AT_call_line).and_then(|line| u32::try_from(line).ok()).filter(|line| *line > 0)?;
     let names = &unit.lines().names;
@@ -160,14 +156,12 @@ fn called_from(unit: &UnitData, call: UnitOffset) -> Option<(Option<FileName>, u
 }
 
 fn frame(
-    unit: &UnitData,
+    unit: &DebugUnit,
     function: Option<String>,
-    offset: Option<UnitOffset>,
     inlined: bool,
     at: Option<(Option<FileName>, u32)>,
 ) -> SourceFrame {
     let (file, line) = at.map_or((None, None), |(file, line)| (file, Some(line)));
-    let die = offset.filter(|_| !unit.is_split()).and_then(|offset| offset.to_debug_info_offset(&unit.unit.header));
     let (name, path) = file.map_or((None, None), |file| (Some(file.name), Some(file.path)));
-    SourceFrame { function, file: name, path, line, inlined, language: unit.language, die, unit: unit.offset }
+    SourceFrame { function, file: name, path, line, inlined, language: unit.language }
 }

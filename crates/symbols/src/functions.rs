@@ -2,11 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-use gimli::{DebuggingInformationEntry, UnitOffset, constants as dw};
+use gimli::{UnitOffset, constants as dw};
 
-use super::DebugSection;
-use super::code::code_of;
-use super::units::UnitData;
+use super::entries::{Walk, each_inside};
+use super::units::DebugUnit;
 
 /// Reading one unit may take this long, and it may have so many entries that contain others.
 const TIME_LIMIT: Duration = Duration::from_secs(2);
@@ -15,13 +14,8 @@ const MAX_SCOPES: usize = 1 << 20;
 /// Calls that are inlined in one another more deeply are damage.
 const MAX_INLINED: usize = 1 << 10;
 
-/// More ranges of one function are not looked at.
-const MAX_RANGES: usize = 1 << 16;
-
 /// The time is looked at once for so many entries.
 const ENTRIES_BETWEEN: usize = 1 << 10;
-
-type Entry = DebuggingInformationEntry<DebugSection>;
 
 /// No scope is around an entry.
 const NONE: u32 = u32::MAX;
@@ -41,17 +35,17 @@ struct Scope {
 }
 
 impl Functions {
-    pub(crate) fn new(data: &UnitData) -> Self {
+    pub(crate) fn new(unit: &DebugUnit) -> Self {
         let mut found = Self::default();
         // A damaged unit says as much as it has said until then.
-        let _ = found.read(data);
+        let _ = found.read(unit);
         found
     }
 
-    fn read(&mut self, data: &UnitData) -> gimli::Result<()> {
+    fn read(&mut self, unit: &DebugUnit) -> gimli::Result<()> {
         let end = Instant::now() + TIME_LIMIT;
         let mut around: Vec<(isize, u32)> = Vec::new();
-        let mut entries = data.unit.entries();
+        let mut entries = unit.entries();
         let mut count = 0;
         while let Some(entry) = entries.next_dfs()? {
             count += 1;
@@ -74,7 +68,7 @@ impl Functions {
             }
             if is_function && self.ranges.len() < MAX_SCOPES {
                 let offset = entry.offset();
-                self.ranges.extend(ranges(data, entry).map(|(begin, end)| (begin, end, offset)));
+                self.ranges.extend(unit.ranges(entry).map(|(begin, end)| (begin, end, offset)));
             }
         }
         self.ranges.sort_unstable_by_key(|(begin, _, offset)| (*begin, offset.0));
@@ -116,63 +110,28 @@ fn is_scope(tag: dw::DwTag) -> bool {
     )
 }
 
-/// Where the code of an entry lies. What a linker removed begins at zero.
-pub(crate) fn ranges(data: &UnitData, entry: &Entry) -> impl Iterator<Item = (u64, u64)> {
-    let has = entry.has_attr(dw::DW_AT_low_pc) || entry.has_attr(dw::DW_AT_ranges);
-    let mut ranges = if has { code_of(&data.dwarf, &data.unit, entry).ok() } else { None };
-    let pairs = std::iter::from_fn(move || ranges.as_mut()?.next().ok().flatten()).take(MAX_RANGES);
-    pairs.map(|range| (range.begin, range.end)).filter(|(begin, end)| *begin != 0 && begin < end)
-}
-
 /// The calls in `function` that are inlined at an address, the outermost first.
-pub(crate) fn inlined_at(data: &UnitData, function: UnitOffset, address: u64, end: Instant) -> Vec<UnitOffset> {
+pub(crate) fn inlined_at(unit: &DebugUnit, function: UnitOffset, address: u64, end: Instant) -> Vec<UnitOffset> {
     let mut best = Vec::new();
-    // A damaged function says as much as it has said until then.
-    let _ = find_inlined(data, function, address, end, &mut best);
-    best
-}
-
-fn find_inlined(
-    data: &UnitData,
-    function: UnitOffset,
-    address: u64,
-    end: Instant,
-    best: &mut Vec<UnitOffset>,
-) -> gimli::Result<()> {
-    let mut entries = data.unit.entries_at_offset(function)?;
-    entries.next_dfs()?;
-    // Depths of calls around an entry, and that of a function within this one, or of a call that has no code.
+    // Those around an entry, with their depths.
     let mut around: Vec<(isize, UnitOffset)> = Vec::new();
-    let mut other: Option<isize> = None;
-    let mut count = 0;
-    while let Some(entry) = entries.next_dfs()? {
-        let depth = entry.depth();
-        count += 1;
-        if depth < 1 || count % ENTRIES_BETWEEN == 0 && Instant::now() > end {
-            break;
-        }
-        other = other.filter(|other| depth > *other);
-        if other.is_some() {
-            continue;
-        }
-        while around.last().is_some_and(|(at, _)| *at >= depth) {
+    // A damaged function says as much as it has said until then.
+    let _ = each_inside(unit, function, end, &mut |entry| {
+        while around.last().is_some_and(|(at, _)| *at >= entry.depth()) {
             around.pop();
         }
-        match entry.tag() {
-            dw::DW_TAG_subprogram => other = Some(depth),
-            dw::DW_TAG_inlined_subroutine => {
-                let mut code = ranges(data, entry).peekable();
-                if code.peek().is_none() || around.len() >= MAX_INLINED {
-                    other = Some(depth);
-                    continue;
-                }
-                around.push((depth, entry.offset()));
-                if around.len() > best.len() && code.any(|(begin, end)| (begin..end).contains(&address)) {
-                    *best = around.iter().map(|(_, offset)| *offset).collect();
-                }
-            }
-            _ => {}
+        if entry.tag() != dw::DW_TAG_inlined_subroutine {
+            return Walk::Into;
         }
-    }
-    Ok(())
+        let mut code = unit.ranges(entry).peekable();
+        if code.peek().is_none() || around.len() >= MAX_INLINED {
+            return Walk::Over;
+        }
+        around.push((entry.depth(), entry.offset()));
+        if around.len() > best.len() && code.any(|(begin, end)| (begin..end).contains(&address)) {
+            best = around.iter().map(|(_, offset)| *offset).collect();
+        }
+        Walk::Into
+    });
+    best
 }

@@ -2,22 +2,31 @@
 
 use std::sync::Arc;
 
-use gimli::{Dwarf, SectionId};
+use gimli::{DebugInfoOffset, Dwarf, SectionId};
 
+use super::debug_entry::DebugEntry;
 use super::split::Splits;
+use super::unit_addresses::UnitAddresses;
 use super::unit_reader::UnitReader;
-use super::units::{UnitData, Units};
-use super::{DebugSection, ObjectFile, UnitAddresses, debug_file};
+use super::units::{DebugUnit, Units};
+use super::{DebugSection, ObjectFile, debug_file};
 
-pub(crate) struct Information {
-    pub(crate) main: Units,
+/// The debug information of one file.
+pub struct Information {
+    /// The units of the file itself.
+    pub main: Units,
     /// What dwz moved out of it.
     pub(crate) supplement: Option<Units>,
-    splits: Splits,
-    pub(crate) addresses: Arc<UnitAddresses>,
+    addresses: UnitAddresses,
 }
 
 impl Information {
+    /// That of units which stand alone.
+    pub fn new(main: Units) -> Self {
+        let addresses = UnitAddresses::new(Arc::clone(main.reader()));
+        Self { main, supplement: None, addresses }
+    }
+
     pub(crate) fn load(file: &ObjectFile) -> Option<Self> {
         file.debug_section(SectionId::DebugInfo.name())?;
         let supplement = debug_file::supplement(file);
@@ -27,19 +36,26 @@ impl Information {
         }
         let reader = |dwarf| Arc::new(UnitReader::new(Arc::new(dwarf), file.budget().clone()));
         let supplement = supplement.as_ref().and_then(load).map(|dwarf| Units::new(reader(dwarf)));
-        let main = reader(dwarf);
-        let addresses = Arc::new(UnitAddresses::new(Arc::clone(&main)));
-        Some(Self { main: Units::new(main), supplement, splits: Splits::new(file), addresses })
-    }
-
-    pub(crate) fn reader(&self) -> &Arc<UnitReader> {
-        self.main.reader()
+        let main = Units::with_splits(reader(dwarf), Splits::new(file));
+        Some(Self { supplement, ..Self::new(main) })
     }
 
     /// The units that have code at an address.
-    pub(crate) fn units_at(&self, address: u64) -> Vec<Arc<UnitData>> {
-        let found = self.addresses.at(address);
-        found.into_iter().filter_map(|unit| self.main.unit(unit, Some(&self.splits))).collect()
+    pub(crate) fn units_at(&self, address: u64) -> impl Iterator<Item = Arc<DebugUnit>> {
+        self.addresses.at(address).into_iter().filter_map(|DebugInfoOffset(start)| self.main.unit(start))
+    }
+
+    /// Units with code that do not say where it is.
+    pub fn silent(&self) -> impl Iterator<Item = Arc<DebugUnit>> {
+        self.addresses.silent().iter().filter_map(|DebugInfoOffset(start)| self.main.unit(*start))
+    }
+
+    /// The innermost function whose code has an address of the file.
+    pub fn function_at(&self, address: u64) -> Option<DebugEntry> {
+        self.units_at(address).find_map(|unit| {
+            let offset = unit.function_at(address)?;
+            Some(DebugEntry::new(unit, offset))
+        })
     }
 }
 

@@ -19,8 +19,7 @@ use super::information::Information;
 use super::msymbols::{Function, SymbolTable};
 use super::named::NamedSymbols;
 use super::source::Source;
-use super::unit_reader::UnitReader;
-use super::{DebugPlaces, DebugSection, ObjectError, Section, UnitAddresses};
+use super::{DebugPlaces, DebugSection, ObjectError, Section};
 
 /// Larger files are refused: those with the debug information of a whole browser are smaller.
 const MAX_FILE: u64 = 16 << 30;
@@ -352,20 +351,11 @@ impl ObjectFile {
     /// The debug information of this file, or else of its separate debug file; with what dwz moved out of it. Macros are left
     /// out. `None` where there is no debug information.
     pub fn dwarf(&self) -> Option<Arc<gimli::Dwarf<DebugSection>>> {
-        self.information().map(|information| Arc::clone(information.reader().dwarf()))
+        self.information().map(|information| Arc::clone(information.main.reader().dwarf()))
     }
 
-    /// The units of this debug information.
-    pub fn units(&self) -> Option<Arc<UnitReader>> {
-        self.information().map(|information| Arc::clone(information.reader()))
-    }
-
-    /// Which units of this debug information have which code.
-    pub fn unit_addresses(&self) -> Option<Arc<UnitAddresses>> {
-        self.information().map(|information| Arc::clone(&information.addresses))
-    }
-
-    pub(crate) fn information(&self) -> Option<&Arc<Information>> {
+    /// The same as units and their entries.
+    pub fn information(&self) -> Option<&Arc<Information>> {
         let load = || match self.debug_file() {
             Some(file) => Information::load(file).map(Arc::new),
             None => Information::load(self).map(Arc::new),

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use gimli::{DebugInfoOffset, Dwarf, UnitHeader, UnitType, constants as dw};
 
-use super::code::code_of_unit;
+use super::entries::code_of_unit;
 use super::unit_reader::UnitReader;
 use super::{DebugSection, lines};
 use target::file_budget::Claimed;

@@ -1,19 +1,18 @@
 //! One entry of the debug information, and what it refers to.
 
+use std::ops::Deref;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use gimli::{AttributeValue, DebuggingInformationEntry, UnitOffset, constants as dw};
+use gimli::{UnitOffset, constants as dw};
+use symbols::{DebugEntry, Information, Value, is_set};
 
-use crate::Section;
-use crate::info::{DebugInfo, UnitStart};
-use crate::limits::{MOST_HOPS, MOST_SCOPES, PATH_TIME};
-use crate::names::{Kind, Named, is_set};
-use crate::ranges::ranges;
-use crate::unit::Unit;
+use crate::info::DebugInfo;
+use crate::limits::{MOST_SCOPES, PATH_TIME};
+use crate::names::{Kind, Named};
 
-pub(crate) type Entry = DebuggingInformationEntry<Section>;
+pub(crate) use symbols::Entry;
 
 /// A file that a process has loaded.
 pub(crate) struct File {
@@ -26,59 +25,50 @@ pub(crate) struct File {
 #[derive(Clone)]
 pub(crate) struct Die {
     pub file: Rc<File>,
-    pub unit: Arc<Unit>,
-    pub offset: UnitOffset,
+    place: DebugEntry,
+}
+
+impl Deref for Die {
+    type Target = DebugEntry;
+
+    fn deref(&self) -> &DebugEntry {
+        &self.place
+    }
 }
 
 impl PartialEq for Die {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.file.info, &other.file.info)
-            && self.unit.start == other.unit.start
-            && self.offset == other.offset
+        Arc::ptr_eq(&self.file.info, &other.file.info) && self.place == other.place
     }
 }
 
 impl Die {
     /// By its place in a file.
-    pub fn of(file: &Rc<File>, place: (UnitStart, UnitOffset)) -> Option<Self> {
-        Some(Self { file: file.clone(), unit: file.info.unit(place.0)?, offset: place.1 })
+    pub fn new(file: &Rc<File>, place: DebugEntry) -> Self {
+        Self { file: file.clone(), place }
     }
 
     /// By its name's place in a file.
     pub fn named(file: &Rc<File>, named: Named) -> Option<Self> {
-        Self::of(file, (named.unit, UnitOffset(named.offset)))
+        let unit = file.info.information.main.unit(named.unit)?;
+        Some(Self::new(file, DebugEntry::new(unit, UnitOffset(named.offset as usize))))
     }
 
     /// Another of the same unit.
     pub fn other(&self, offset: UnitOffset) -> Self {
-        Self { offset, ..self.clone() }
+        Self::new(&self.file, DebugEntry { offset, ..self.place.clone() })
     }
 
-    /// With its attributes.
-    pub fn entry(&self) -> Option<Entry> {
-        self.unit.entry(self.offset).ok()
+    /// What an attribute of this entry refers to. What dwz moved to another file is left out.
+    pub fn referred(&self, value: &Value) -> Option<Self> {
+        let found = self.place.referred(&self.file.info.information, value)?;
+        (!found.is_moved).then(|| Self::new(&self.file, found))
     }
 
-    pub fn tag(&self) -> Option<dw::DwTag> {
-        self.entry().map(|entry| entry.tag())
-    }
-
-    /// What an attribute of this entry refers to.
-    pub fn referred(&self, value: &AttributeValue<Section>) -> Option<Self> {
-        let (unit, offset) = self.file.info.referred(&self.unit, value)?;
-        if unit == self.unit.start { Some(self.other(offset)) } else { Self::of(&self.file, (unit, offset)) }
-    }
-
-    /// The entry that this one is an instance or the definition of.
-    pub fn origin(&self) -> Option<Self> {
-        let entry = self.entry()?;
-        let value = entry.attr_value(dw::DW_AT_abstract_origin).or_else(|| entry.attr_value(dw::DW_AT_specification));
-        self.referred(&value?)
-    }
-
-    /// This one, and those that it is an instance of.
+    /// This one, and those that it is an instance or the definition of.
     pub fn origins(&self) -> impl Iterator<Item = Self> {
-        std::iter::successors(Some(self.clone()), Self::origin).take(MOST_HOPS)
+        let all = self.place.origins(&self.file.info.information).take_while(|place| !place.is_moved);
+        all.map(|place| Self::new(&self.file, place))
     }
 
     /// The first of them: that which was declared.
@@ -87,7 +77,7 @@ impl Die {
     }
 
     /// An attribute of this entry, or of those that it is an instance of; with the entry that has it.
-    pub fn attribute(&self, name: dw::DwAt) -> Option<(Self, AttributeValue<Section>)> {
+    pub fn attribute(&self, name: dw::DwAt) -> Option<(Self, Value)> {
         self.origins().find_map(|die| {
             let value = die.entry()?.attr_value(name)?;
             Some((die, value))
@@ -99,12 +89,12 @@ impl Die {
     }
 
     pub fn is_set(&self, name: dw::DwAt) -> bool {
-        self.attribute(name).is_some_and(|(_, value)| matches!(value, AttributeValue::Flag(true)))
+        self.place.is_set(&self.file.info.information, name)
     }
 
     fn string(&self, name: dw::DwAt) -> Option<String> {
         let (die, value) = self.attribute(name)?;
-        die.file.info.text(&die.unit, value)
+        die.unit.text(value)
     }
 
     /// Its name; of Fortran in small letters.
@@ -157,8 +147,7 @@ impl Die {
     /// Whether its code has an address of memory.
     pub fn has_code_at(&self, entry: &Entry, address: u64) -> bool {
         let address = address.wrapping_sub(self.file.bias);
-        let mut all = ranges(self.file.info.dwarf(), &self.unit, entry).into_iter();
-        all.any(|(begin, end)| (begin..end).contains(&address))
+        self.unit.ranges(entry).any(|(begin, end)| (begin..end).contains(&address))
     }
 
     /// What it stands in, from the outermost; the unit is left out.
@@ -170,7 +159,7 @@ impl Die {
 
     /// Its name with those of the namespaces and classes that it stands in.
     pub fn qualified_name(&self) -> Option<String> {
-        qualified_name(&self.file.info, (self.unit.start, self.offset))
+        qualified_name(&self.file.info.information, &self.place)
     }
 
     /// Whether it is only declared here.
@@ -190,7 +179,7 @@ impl Die {
         let (name, tag) = (self.qualified_name()?, entry.tag());
         let others = files.iter().filter(|file| !Arc::ptr_eq(&file.info, &self.file.info));
         for (file, own) in std::iter::once((&self.file, true)).chain(others.map(|file| (file, false))) {
-            let in_unit = own.then(|| self.unit.names(&file.info).of(Kind::Type, &name).collect::<Vec<_>>());
+            let in_unit = own.then(|| file.info.names_of(&self.unit).of(Kind::Type, &name));
             let in_file = || file.info.names().of(Kind::Type, &name);
             let fits = |die: &Self| {
                 let is_record = |tag| matches!(tag, dw::DW_TAG_structure_type | dw::DW_TAG_class_type);
@@ -209,52 +198,44 @@ impl Die {
 }
 
 /// The name of a type that has all of its description in a unit of its own.
-fn name_of_signature(info: &DebugInfo, unit: &Unit, entry: &Entry) -> Option<String> {
-    let (start, offset) = info.referred(unit, &entry.attr_value(dw::DW_AT_signature)?)?;
-    let unit = info.unit(start)?;
-    let value = unit.entry(offset).ok()?.attr_value(dw::DW_AT_name)?;
-    info.text(&unit, value)
+fn name_of_signature(info: &Information, place: &DebugEntry, entry: &Entry) -> Option<String> {
+    let described = place.referred(info, &entry.attr_value(dw::DW_AT_signature)?)?;
+    described.unit.text(described.entry()?.attr_value(dw::DW_AT_name)?)
 }
 
 /// The name of an entry with those of the namespaces and classes that it stands in.
-pub(crate) fn qualified_name(info: &DebugInfo, place: (UnitStart, UnitOffset)) -> Option<String> {
+pub(crate) fn qualified_name(info: &Information, place: &DebugEntry) -> Option<String> {
     qualified_name_within(info, place, 0)
 }
 
-fn qualified_name_within(info: &DebugInfo, place: (UnitStart, UnitOffset), depth: usize) -> Option<String> {
+fn qualified_name_within(info: &Information, place: &DebugEntry, depth: usize) -> Option<String> {
     if depth > MOST_SCOPES {
         return None;
     }
-    let end = Instant::now() + PATH_TIME;
-    let (start, mut offset) = place;
-    let mut unit = info.unit(start)?;
     // A definition stands elsewhere than its declaration, which has the name.
-    for _ in 0..MOST_HOPS {
-        let entry = unit.entry(offset).ok()?;
-        let next = entry.attr_value(dw::DW_AT_specification).or_else(|| entry.attr_value(dw::DW_AT_abstract_origin));
-        let Some((start, next)) = next.and_then(|value| info.referred(&unit, &value)) else { break };
-        (unit, offset) = (info.unit(start)?, next);
-    }
-    let (last, mut found) = (offset, String::new());
-    for offset in unit.path(offset, end)? {
-        let entry = unit.entry(offset).ok()?;
+    let last = place.origins(info).last()?;
+    let unit = &last.unit;
+    let mut found = String::new();
+    for offset in unit.path(last.offset, Instant::now() + PATH_TIME)? {
+        let place = DebugEntry { offset, ..last.clone() };
+        let entry = place.entry()?;
         let counts = match entry.tag() {
             dw::DW_TAG_namespace => !is_set(&entry, dw::DW_AT_export_symbols),
-            dw::DW_TAG_enumeration_type => offset == last || is_set(&entry, dw::DW_AT_enum_class),
+            dw::DW_TAG_enumeration_type => place == last || is_set(&entry, dw::DW_AT_enum_class),
             dw::DW_TAG_compile_unit | dw::DW_TAG_partial_unit | dw::DW_TAG_type_unit => false,
             dw::DW_TAG_lexical_block | dw::DW_TAG_inlined_subroutine => false,
             _ => true,
         };
         // A class that was declared elsewhere: there are the namespaces that it stands in.
-        if offset != last
+        if place != last
             && let Some(value) = entry.attr_value(dw::DW_AT_specification)
-            && let Some(place) = info.referred(&unit, &value)
+            && let Some(declared) = place.referred(info, &value)
         {
-            found = qualified_name_within(info, place, depth + 1)?;
+            found = qualified_name_within(info, &declared, depth + 1)?;
             continue;
         }
-        let own = entry.attr_value(dw::DW_AT_name).and_then(|value| info.text(&unit, value));
-        let name = if counts { own.or_else(|| name_of_signature(info, &unit, &entry)) } else { None };
+        let own = entry.attr_value(dw::DW_AT_name).and_then(|value| unit.text(value));
+        let name = if counts { own.or_else(|| name_of_signature(info, &place, &entry)) } else { None };
         if let Some(mut name) = name {
             if unit.is_fortran() {
                 name.make_ascii_lowercase();

@@ -188,10 +188,8 @@ impl Context {
 
 /// The function of a file that has an address of memory.
 pub(crate) fn function_at(file: &Rc<File>, address: u64) -> Option<Die> {
-    let address = address.wrapping_sub(file.bias);
-    let unit = file.info.unit(file.info.unit_at(address)?)?;
-    let offset = unit.function_at(&file.info, address)?;
-    Some(Die { file: file.clone(), unit, offset })
+    let found = file.info.function_at(address.wrapping_sub(file.bias))?;
+    Some(Die::new(file, found))
 }
 
 pub(crate) fn damaged() -> Unknown {

@@ -18,10 +18,8 @@ mod lookup;
 mod members;
 mod names;
 mod plain_types;
-mod ranges;
 mod scope;
 mod types;
-mod unit;
 mod value;
 mod variable;
 

@@ -20,16 +20,10 @@ pub(crate) const MOST_SCOPES: usize = 8;
 /// Listing the units or the names of one file may take this long, once.
 pub(crate) const INDEX_TIME: Duration = Duration::from_secs(2);
 
-/// Units of a file; more are not looked at.
-pub(crate) const MOST_UNITS: usize = 1 << 20;
-
 /// Names of a file.
 pub(crate) const MOST_NAMES: usize = 1 << 20;
 
-/// Ranges of addresses of all units of a file, or of all functions of a unit.
-pub(crate) const MOST_RANGES: usize = 1 << 20;
-
-/// Units that are kept open.
+/// Units whose names are kept.
 pub(crate) const KEPT_UNITS: usize = 128;
 
 /// Operations of one expression, and pieces that a value may lie in.

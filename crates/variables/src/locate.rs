@@ -40,7 +40,7 @@ pub(crate) fn expression_at(
     }
     // Addresses of a frame belong to the file of the frame alone.
     let address = context.facts.pc.wrapping_sub(die.file.bias);
-    let mut list = die.file.info.dwarf().attr_locations(&die.unit, value).ok().flatten()?;
+    let mut list = die.unit.dwarf().attr_locations(&die.unit, value).ok().flatten()?;
     let mut default = None;
     for _ in 0..MOST_LOCATIONS {
         let Ok(Some(entry)) = list.next() else { break };
@@ -138,7 +138,7 @@ pub(crate) fn pieces(
                     evaluation.resume_with_relocated_address(loaded(die, address)?)
                 }
                 EvaluationResult::RequiresIndexedAddress { index, relocate } => {
-                    let address = die.file.info.dwarf().address(&die.unit, index).map_err(|_| damaged())?;
+                    let address = die.unit.dwarf().address(&die.unit, index).map_err(|_| damaged())?;
                     evaluation.resume_with_indexed_address(if relocate { loaded(die, address)? } else { address })
                 }
                 EvaluationResult::RequiresBaseType(offset) => evaluation.resume_with_base_type(kind(die, offset)?),
@@ -181,7 +181,7 @@ fn memory(context: &Context, die: &Die, address: u64, size: u8, base_type: UnitO
     if kind == ValueType::Generic {
         return Ok(Value::Generic(die.file.info.abi().uint(&bytes)));
     }
-    let order = die.file.info.dwarf().debug_info.reader().endian();
+    let order = die.unit.dwarf().debug_info.reader().endian();
     Value::parse(kind, Section::new(bytes.into(), order)).map_err(|_| damaged())
 }
 

@@ -185,7 +185,7 @@ impl Lookup<'_> {
     fn in_units(&self, kind: Kind, name: &str) -> impl Iterator<Item = Die> {
         let mut found = Vec::new();
         for unit in self.units {
-            let all = unit.unit.names(&unit.file.info).of(kind, name);
+            let all = unit.file.info.names_of(&unit.unit).of(kind, name);
             let all = all.filter_map(|named| Some((named.external, Die::named(&unit.file, named)?)));
             // Link-time optimisation puts what several units have alone under one name into one.
             let seen = |external: bool, die: &Die| {
@@ -209,7 +209,7 @@ impl Lookup<'_> {
 
     /// Whether all names are known, so that what is not found is not there.
     pub fn is_complete(&self) -> Result<(), Unknown> {
-        let known = self.units.iter().all(|unit| unit.unit.names(&unit.file.info).complete)
+        let known = self.units.iter().all(|unit| unit.file.info.names_of(&unit.unit).complete)
             && self.context.files.iter().all(|file| file.info.names().complete);
         if known { Ok(()) } else { Err(Unknown::new("the debug information is too large, or damaged")) }
     }

@@ -3,17 +3,22 @@
 use std::collections::HashMap;
 use std::collections::hash_map::DefaultHasher;
 use std::hash::{Hash, Hasher};
+use std::sync::Arc;
 use std::time::Instant;
 
-use gimli::{AttributeValue, DebuggingInformationEntry, UnitOffset, constants as dw};
+use gimli::{AttributeValue, UnitOffset, constants as dw};
+use symbols::{DebugEntry, DebugUnit, Entry, Information, UnitStart, first_of, has_code, is_set};
 use target::file_budget::{FileBudget, Kept};
 
-use crate::Section;
 use crate::die::qualified_name;
-use crate::info::{DebugInfo, UnitStart};
-use crate::limits::{DEEPEST, LONGEST_NAME, MOST_HOPS, MOST_NAMES};
+use crate::limits::{DEEPEST, LONGEST_NAME, MOST_NAMES};
 use crate::plain_types::in_one_way;
-use crate::unit::Unit;
+
+/// What the linker calls something.
+const SYMBOL: [dw::DwAt; 2] = [dw::DW_AT_linkage_name, dw::DW_AT_MIPS_linkage_name];
+
+/// Where it was declared before.
+const DECLARED: [dw::DwAt; 2] = [dw::DW_AT_specification, dw::DW_AT_abstract_origin];
 
 /// What a name is that of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -39,7 +44,7 @@ pub(crate) struct Named {
     pub external: bool,
     /// Whether it is only declared there.
     pub declared: bool,
-    pub offset: usize,
+    pub offset: u32,
 }
 
 /// The names of a unit or of a file.
@@ -68,7 +73,7 @@ struct Within {
 
 impl Names {
     /// What has that name; those that are defined come first.
-    pub(crate) fn of(&self, kind: Kind, name: &str) -> impl Iterator<Item = Named> + '_ {
+    pub(crate) fn of(&self, kind: Kind, name: &str) -> impl Iterator<Item = Named> + use<> {
         let wanted = hash(kind, name);
         let first = self.all.partition_point(|one| one.hash < wanted);
         let all = self.all.get(first..).unwrap_or_default().iter().take_while(move |one| one.hash == wanted);
@@ -94,13 +99,13 @@ impl Names {
     }
 
     /// Adds those of a unit.
-    pub(crate) fn add_unit(&mut self, info: &DebugInfo, unit: &Unit, end: Instant) {
+    pub(crate) fn add_unit(&mut self, info: &Information, unit: &Arc<DebugUnit>, end: Instant) {
         if self.walk(info, unit, end).is_err() {
             self.complete = false;
         }
     }
 
-    fn walk(&mut self, info: &DebugInfo, unit: &Unit, end: Instant) -> gimli::Result<()> {
+    fn walk(&mut self, info: &Information, unit: &Arc<DebugUnit>, end: Instant) -> gimli::Result<()> {
         let mut entries = unit.entries();
         let mut within: Vec<Within> = Vec::new();
         // What the declarations of this unit are called, by which definitions outside of their classes refer to them.
@@ -135,16 +140,16 @@ impl Names {
     /// Adds an entry; what stands in it counts where that is said.
     fn add(
         &mut self,
-        info: &DebugInfo,
-        unit: &Unit,
-        entry: &DebuggingInformationEntry<Section>,
+        info: &Information,
+        unit: &Arc<DebugUnit>,
+        entry: &Entry,
         within: Option<&Within>,
         declared: &mut HashMap<UnitOffset, String>,
     ) -> Option<Within> {
         let depth = entry.depth();
         let prefix = within.map_or("", |within| within.prefix.as_str());
         let hidden = within.is_some_and(|within| within.hidden);
-        let mut name = entry.attr_value(dw::DW_AT_name).and_then(|value| info.text(unit, value));
+        let mut name = entry.attr_value(dw::DW_AT_name).and_then(|value| unit.text(value));
         if let Some(name) = &mut name {
             if name.len() > LONGEST_NAME || prefix.len() > LONGEST_NAME {
                 return None;
@@ -184,7 +189,11 @@ impl Names {
                 // Enumerators are seen where their enumeration stands, unless it has a scope of its own.
                 let scoped = !is_enumeration || is_set(entry, dw::DW_AT_enum_class);
                 let elsewhere = entry.has_attr(dw::DW_AT_specification) || entry.has_attr(dw::DW_AT_signature);
-                let own = if elsewhere { qualified_name(info, (unit.start, entry.offset())) } else { full };
+                let own = if elsewhere {
+                    qualified_name(info, &DebugEntry::new(Arc::clone(unit), entry.offset()))
+                } else {
+                    full
+                };
                 let inner = match (&own, &name) {
                     (Some(full), Some(_)) if scoped => format!("{full}::"),
                     (Some(full), Some(name)) => full.strip_suffix(name.as_str()).unwrap_or(prefix).to_owned(),
@@ -220,28 +229,23 @@ impl Names {
                 if is_declared {
                     declared.insert(entry.offset(), full.clone());
                 }
-                let symbol = [dw::DW_AT_linkage_name, dw::DW_AT_MIPS_linkage_name];
-                if let Some(value) = symbol.iter().find_map(|name| entry.attr_value(*name))
-                    && let Some(symbol) = info.text(unit, value)
-                {
+                if let Some(symbol) = first_of(entry, &SYMBOL).and_then(|value| unit.text(value)) {
                     self.push(Kind::Symbol, &symbol, unit, entry.offset(), external && !hidden, is_declared);
                 }
                 self.push(Kind::Value, &full, unit, entry.offset(), external && !hidden, is_declared);
                 None
             }
             dw::DW_TAG_subprogram => {
-                let symbol = [dw::DW_AT_linkage_name, dw::DW_AT_MIPS_linkage_name];
-                let symbol = symbol.iter().find_map(|name| entry.attr_value(*name));
-                let symbol = symbol.and_then(|value| info.text(unit, value));
-                let has_code = entry.has_attr(dw::DW_AT_low_pc) || entry.has_attr(dw::DW_AT_ranges);
                 let external = is_set(entry, dw::DW_AT_external) || full.is_none();
                 if let Some(full) = &full {
                     declared.insert(entry.offset(), full.clone());
                 }
-                if has_code && let Some(full) = full.clone().or_else(|| self.specified(info, unit, entry, declared)) {
+                if has_code(entry)
+                    && let Some(full) = full.clone().or_else(|| self.specified(info, unit, entry, declared))
+                {
                     self.push(Kind::Function, &full, unit, entry.offset(), external && !hidden, false);
-                    let symbol = symbol.or_else(|| self.symbol_of(info, unit, entry)).or(name);
-                    if let Some(symbol) = symbol {
+                    let own = first_of(entry, &SYMBOL).and_then(|value| unit.text(value));
+                    if let Some(symbol) = own.or_else(|| symbol_of_declared(info, unit, entry)).or(name) {
                         self.push(Kind::Symbol, &symbol, unit, entry.offset(), external, false);
                     }
                 }
@@ -254,60 +258,42 @@ impl Names {
     /// The name of what a definition was declared as before.
     fn specified(
         &self,
-        info: &DebugInfo,
-        unit: &Unit,
-        entry: &DebuggingInformationEntry<Section>,
+        info: &Information,
+        unit: &Arc<DebugUnit>,
+        entry: &Entry,
         declared: &HashMap<UnitOffset, String>,
     ) -> Option<String> {
-        let value = specification(entry)?;
+        let value = first_of(entry, &DECLARED)?;
         if let AttributeValue::UnitRef(offset) = value
             && let Some(known) = declared.get(&offset)
         {
             return Some(known.clone());
         }
-        qualified_name(info, info.referred(unit, &value)?)
+        qualified_name(info, &DebugEntry::new(Arc::clone(unit), entry.offset()).referred(info, &value)?)
     }
 
-    fn symbol_of(&self, info: &DebugInfo, unit: &Unit, entry: &DebuggingInformationEntry<Section>) -> Option<String> {
-        let (start, offset) = info.referred(unit, &specification(entry)?)?;
-        let other = if start == unit.start { None } else { Some(info.unit(start)?) };
-        let unit = other.as_deref().unwrap_or(unit);
-        let found = unit.entry(offset).ok()?;
-        let value = found.attr_value(dw::DW_AT_linkage_name).or_else(|| found.attr_value(dw::DW_AT_name))?;
-        info.text(unit, value)
-    }
-
-    fn push(&mut self, kind: Kind, name: &str, unit: &Unit, offset: UnitOffset, external: bool, declared: bool) {
-        self.all.push(Named { hash: hash(kind, name), unit: unit.start, external, declared, offset: offset.0 });
+    fn push(&mut self, kind: Kind, name: &str, unit: &DebugUnit, offset: UnitOffset, external: bool, declared: bool) {
+        // No entry stands further from where its unit begins.
+        if let Ok(offset) = u32::try_from(offset.0) {
+            self.all.push(Named { hash: hash(kind, name), unit: unit.start, external, declared, offset });
+        }
     }
 }
 
 /// Whether a variable is external, as it says itself or where it was declared.
-fn is_external(info: &DebugInfo, unit: &Unit, entry: &DebuggingInformationEntry<Section>) -> bool {
-    if is_set(entry, dw::DW_AT_external) || entry.has_attr(dw::DW_AT_specification) {
-        return true;
-    }
-    let mut next = entry.attr_value(dw::DW_AT_abstract_origin).and_then(|value| info.referred(unit, &value));
-    for _ in 0..MOST_HOPS {
-        let Some((unit, offset)) = next.and_then(|(start, offset)| Some((info.unit(start)?, offset))) else {
-            return false;
-        };
-        let Ok(found) = unit.entry(offset) else { return false };
-        if is_set(&found, dw::DW_AT_external) || found.has_attr(dw::DW_AT_specification) {
-            return true;
-        }
-        next = found.attr_value(dw::DW_AT_abstract_origin).and_then(|value| info.referred(&unit, &value));
-    }
-    false
+fn is_external(info: &Information, unit: &Arc<DebugUnit>, entry: &Entry) -> bool {
+    let says = |entry: &Entry| is_set(entry, dw::DW_AT_external) || entry.has_attr(dw::DW_AT_specification);
+    let own = DebugEntry::new(Arc::clone(unit), entry.offset());
+    let is_declared = || own.origins(info).any(|one| one.entry().is_some_and(|entry| says(&entry)));
+    says(entry) || entry.has_attr(dw::DW_AT_abstract_origin) && is_declared()
 }
 
-fn specification(entry: &DebuggingInformationEntry<Section>) -> Option<AttributeValue<Section>> {
-    entry.attr_value(dw::DW_AT_specification).or_else(|| entry.attr_value(dw::DW_AT_abstract_origin))
-}
-
-/// Whether an attribute is there and set.
-pub(crate) fn is_set(entry: &DebuggingInformationEntry<Section>, name: dw::DwAt) -> bool {
-    matches!(entry.attr_value(name), Some(AttributeValue::Flag(true)))
+/// What the linker calls the function that an entry defines, as its declaration says.
+fn symbol_of_declared(info: &Information, unit: &Arc<DebugUnit>, entry: &Entry) -> Option<String> {
+    first_of(entry, &DECLARED)?;
+    let own = DebugEntry::new(Arc::clone(unit), entry.offset());
+    let (place, value) = own.with(info, &SYMBOL).or_else(|| own.with(info, &[dw::DW_AT_name]))?;
+    place.unit.text(value)
 }
 
 fn hash(kind: Kind, name: &str) -> u64 {

@@ -13,7 +13,6 @@ use crate::held::Held;
 use crate::limits::TIME_LIMIT;
 use crate::locate::{constant, located};
 use crate::names::{Kind, Named};
-use crate::ranges::entered_at;
 use crate::types::{Real, Type};
 use crate::value::Raw;
 
@@ -124,7 +123,7 @@ fn definition(context: &Context, die: &Die) -> Option<Die> {
         let mut all = all.into_iter().filter(|named| own || named.external).filter_map(|named| Die::named(file, named));
         all.find(has_place)
     };
-    let own = die.unit.names(&die.file.info).of(Kind::Value, &name).collect();
+    let own = die.file.info.names_of(&die.unit).of(Kind::Value, &name).collect();
     if let Some(found) = wanted(&die.file, own, true) {
         return Some(found);
     }
@@ -156,8 +155,7 @@ fn enumerator(context: &Context, die: &Die) -> Result<Raw, Unknown> {
 
 fn function(context: &Context, die: &Die) -> Result<Raw, Unknown> {
     let entry = die.entry().ok_or_else(damaged)?;
-    let begin = entered_at(die.file.info.dwarf(), &die.unit, &entry).filter(|begin| *begin != 0);
-    let address = match begin {
+    let address = match die.unit.entered_at(&entry) {
         Some(begin) => begin.wrapping_add(die.file.bias),
         None => {
             let symbol = external_symbol(die).and_then(|symbol| context.memory.symbol(&symbol));

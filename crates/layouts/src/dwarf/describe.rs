@@ -3,12 +3,10 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use gimli::{AttributeValue, DwTag, Operation, Unit, UnitHeader, constants as dw};
+use gimli::{AttributeValue, DebugInfoOffset, DwTag, Operation, UnitOffset, constants as dw};
+use symbols::{DebugUnit, Entry};
 
-use super::{
-    Described, DwarfTypes, Entry, Growing, MAX_DEPTH, MAX_FIELDS, MAX_NAME, MAX_TYPE_SIZE, Place, is_declaration,
-};
-use crate::object_file::Section;
+use super::{Described, DwarfTypes, Growing, MAX_DEPTH, MAX_FIELDS, MAX_NAME, MAX_TYPE_SIZE, Place, is_declaration};
 use crate::{Field, FieldKind};
 use target::Reason;
 
@@ -16,25 +14,20 @@ impl DwarfTypes {
     /// The type that an entry refers to; `None` is `void`.
     fn type_of(&self, place: Place, entry: &Entry) -> Result<Option<Place>, Reason> {
         let Some(value) = entry.attr_value(dw::DW_AT_type) else { return Ok(None) };
-        match value {
-            AttributeValue::UnitRef(offset) => Ok(Some(Place { unit: place.unit, offset })),
-            AttributeValue::DebugInfoRef(offset) => {
-                // The units of .debug_info come first and in ascending order; only they have such an offset.
-                let starts_before =
-                    |header: &UnitHeader<_>| header.debug_info_offset().is_some_and(|start| start <= offset);
-                let number = self.headers.partition_point(starts_before).wrapping_sub(1);
-                let inside = self.headers.get(number).and_then(|header| offset.to_unit_offset(header));
-                let inside =
-                    inside.ok_or_else(|| format!("a reference to the offset {:#x}, where no unit is", offset.0))?;
-                Ok(Some(Place { unit: number, offset: inside }))
-            }
-            AttributeValue::DebugTypesRef(signature) => match self.signatures.get(&signature.0) {
-                Some(place) => Ok(Some(*place)),
-                None => Err(Reason::new(format!("the type unit {:#x} is not in this file", signature.0))),
-            },
-            AttributeValue::DebugInfoRefSup(_) => Err(Reason::new("a reference into a supplementary file")),
-            _ => Err(Reason::new("a reference of an unknown form")),
+        let unit = self.unit(place.unit).map_err(Reason::of)?;
+        if let Some((unit, offset)) = self.units.referred(&unit, &value) {
+            return Ok(Some(Place { unit, offset }));
         }
+        Err(match value {
+            AttributeValue::UnitRef(UnitOffset(offset)) | AttributeValue::DebugInfoRef(DebugInfoOffset(offset)) => {
+                Reason::new(format!("a reference to the offset {offset:#x}, where no unit is"))
+            }
+            AttributeValue::DebugTypesRef(signature) => {
+                Reason::new(format!("the type unit {:#x} is not in this file", signature.0))
+            }
+            AttributeValue::DebugInfoRefSup(_) => Reason::new("a reference into a supplementary file"),
+            _ => Reason::new("a reference of an unknown form"),
+        })
     }
 
     pub(super) fn describe(&self, place: Place, depth: usize) -> Result<Described, Reason> {
@@ -120,7 +113,7 @@ impl DwarfTypes {
     fn describe_array(
         &self,
         place: Place,
-        unit: &Unit<Section>,
+        unit: &DebugUnit,
         entry: &Entry,
         byte_size: Option<u64>,
         depth: usize,
@@ -274,7 +267,7 @@ fn tagged(word: &str, name: Option<&str>) -> String {
 }
 
 /// Where a member lies in its structure: a number, or (DWARF 2) an expression that adds one.
-fn member_offset(unit: &Unit<Section>, entry: &Entry) -> Result<u64, Reason> {
+fn member_offset(unit: &DebugUnit, entry: &Entry) -> Result<u64, Reason> {
     match entry.attr_value(dw::DW_AT_data_member_location) {
         None => Ok(0),
         Some(AttributeValue::Exprloc(expression)) => {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use calls::Unknown;
 use gimli::{Dwarf, RunTimeEndian, SectionId};
 use object::{Object, ObjectSection, ObjectSegment, ObjectSymbol, ObjectSymbolTable};
-use symbols::{UnitAddresses, UnitReader};
+use symbols::{Information, UnitReader, Units};
 use target::TargetAbi;
 use target::file_budget::FileBudget;
 use variables::{DebugInfo, FrameFacts, FrameScope, Memory, OuterFrame, Section};
@@ -289,8 +289,7 @@ pub fn debug_info(sections: &Sections) -> Arc<DebugInfo> {
     };
     let dwarf = Arc::new(Dwarf::load(load).unwrap());
     let reader = Arc::new(UnitReader::new(dwarf, FileBudget::new(Path::new("/made-up/program"))));
-    let addresses = Arc::new(UnitAddresses::new(Arc::clone(&reader)));
-    Arc::new(DebugInfo::new(reader, addresses, TargetAbi::LITTLE_64))
+    Arc::new(DebugInfo::new(Arc::new(Information::new(Units::new(reader))), TargetAbi::LITTLE_64))
 }
 
 impl Drop for Stopped {

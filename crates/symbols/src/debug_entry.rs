@@ -3,16 +3,17 @@
 
 use std::sync::Arc;
 
-use gimli::{AttributeValue, DebuggingInformationEntry, UnitOffset, constants as dw};
+use gimli::{AttributeValue, UnitOffset, constants as dw};
 
+use super::entries::{Entry, Value, first_of};
 use super::file_names::text;
 use super::frames::Language;
 use super::information::Information;
-use super::units::UnitData;
-use super::{DebugSection, demangle, names};
+use super::units::{DebugUnit, Units};
+use super::{demangle, names};
 
-/// References from an entry to the one that has its name.
-const MAX_HOPS: usize = 16;
+/// References from an entry to the one that has its name or type.
+const MAX_HOPS: usize = 32;
 
 /// Scopes nested deeper than this are damage, and so are longer names.
 const MAX_DEPTH: usize = 64;
@@ -20,84 +21,99 @@ const MAX_NAME: usize = 1 << 16;
 
 const ANONYMOUS: &str = "(anonymous namespace)";
 
-type Value = AttributeValue<DebugSection>;
-
 /// An entry of some unit.
 #[derive(Clone)]
-pub(crate) struct Place {
-    pub(crate) unit: Arc<UnitData>,
-    pub(crate) offset: UnitOffset,
+pub struct DebugEntry {
+    /// Its unit.
+    pub unit: Arc<DebugUnit>,
+    /// Where it stands there.
+    pub offset: UnitOffset,
     /// Whether it lies in what dwz moved elsewhere.
-    is_moved: bool,
+    pub is_moved: bool,
 }
 
-impl Place {
-    pub(crate) fn new(unit: Arc<UnitData>, offset: UnitOffset) -> Self {
+impl PartialEq for DebugEntry {
+    /// Of entries of one file.
+    fn eq(&self, other: &Self) -> bool {
+        (self.unit.start, self.offset, self.is_moved) == (other.unit.start, other.offset, other.is_moved)
+    }
+}
+
+impl DebugEntry {
+    /// That of a unit of the file itself.
+    pub fn new(unit: Arc<DebugUnit>, offset: UnitOffset) -> Self {
         Self { unit, offset, is_moved: false }
     }
 
-    pub(crate) fn entry(&self) -> Option<DebuggingInformationEntry<DebugSection>> {
-        self.unit.unit.entry(self.offset).ok()
+    /// With its attributes.
+    pub fn entry(&self) -> Option<Entry> {
+        self.unit.entry(self.offset).ok()
+    }
+
+    /// What it is.
+    pub fn tag(&self) -> Option<dw::DwTag> {
+        self.entry().map(|entry| entry.tag())
     }
 
     fn string(&self, value: Value) -> Option<String> {
-        self.unit.dwarf.attr_string(&self.unit.unit, value).ok().map(|name| text(Some(&name)))
+        self.unit.dwarf().attr_string(&self.unit, value).ok().map(|name| text(Some(&name)))
     }
 
     /// The first entry that has one of the attributes: this one, or what it is an instance or the definition of.
-    pub(crate) fn with(&self, information: &Information, names: &[dw::DwAt]) -> Option<(Self, Value)> {
-        let mut place = self.clone();
-        for _ in 0..MAX_HOPS {
-            let entry = place.entry()?;
-            if let Some(value) = names.iter().find_map(|name| entry.attr_value(*name)) {
-                return Some((place, value));
-            }
-            place = place.origin(information, &entry)?;
-        }
-        None
+    pub fn with(&self, information: &Information, names: &[dw::DwAt]) -> Option<(Self, Value)> {
+        self.origins(information).find_map(|place| {
+            let value = first_of(&place.entry()?, names)?;
+            Some((place, value))
+        })
     }
 
-    fn origin(&self, information: &Information, entry: &DebuggingInformationEntry<DebugSection>) -> Option<Self> {
-        let next = [dw::DW_AT_specification, dw::DW_AT_abstract_origin];
-        self.referred(information, &next.iter().find_map(|name| entry.attr_value(*name))?)
+    /// This one, and those that it is an instance or the definition of.
+    pub fn origins(&self, information: &Information) -> impl Iterator<Item = Self> {
+        std::iter::successors(Some(self.clone()), |one| one.origin(information)).take(MAX_HOPS)
+    }
+
+    fn origin(&self, information: &Information) -> Option<Self> {
+        let value = first_of(&self.entry()?, &[dw::DW_AT_abstract_origin, dw::DW_AT_specification])?;
+        self.referred(information, &value)
     }
 
     /// The entry that an attribute of this one refers to.
-    pub(crate) fn referred(&self, information: &Information, value: &Value) -> Option<Self> {
-        let (units, offset, is_moved) = match *value {
-            AttributeValue::UnitRef(offset) => return Some(Self { offset, ..self.clone() }),
-            AttributeValue::DebugInfoRef(offset) if !self.is_moved => (&information.main, offset, false),
-            AttributeValue::DebugInfoRef(offset) | AttributeValue::DebugInfoRefSup(offset) => {
-                (information.supplement.as_ref()?, offset, true)
-            }
-            _ => return None,
+    pub fn referred(&self, information: &Information, value: &Value) -> Option<Self> {
+        let supplement = || Some((information.supplement.as_ref()?, true));
+        let (units, is_moved): (&Units, bool) = match value {
+            AttributeValue::DebugInfoRefSup(_) if !self.unit.is_split() => supplement()?,
+            AttributeValue::DebugInfoRef(_) if self.is_moved => supplement()?,
+            _ => (&information.main, self.is_moved),
         };
-        if self.unit.is_split() {
-            return None;
-        }
-        let (unit, offset) = units.containing(offset)?;
+        let (start, offset) = match value {
+            AttributeValue::DebugInfoRefSup(offset) => units.containing(*offset)?,
+            value => units.referred(&self.unit, value)?,
+        };
+        let is_own = start == self.unit.start && is_moved == self.is_moved;
+        let unit = if is_own { Arc::clone(&self.unit) } else { units.unit(start)? };
         Some(Self { unit, offset, is_moved })
     }
 
     /// Whether it or what it is an instance of has a flag.
-    pub(crate) fn is_set(&self, information: &Information, name: dw::DwAt) -> bool {
+    pub fn is_set(&self, information: &Information, name: dw::DwAt) -> bool {
         matches!(self.with(information, &[name]), Some((_, AttributeValue::Flag(true))))
     }
 
-    pub(crate) fn name(&self, information: &Information) -> Option<String> {
+    /// Its name.
+    pub fn name(&self, information: &Information) -> Option<String> {
         let (place, value) = self.with(information, &[dw::DW_AT_name])?;
         place.string(value)
     }
 
     /// The symbol that it says it has.
-    pub(crate) fn linkage_name(&self, information: &Information) -> Option<String> {
-        let linkage = self.with(information, &[dw::DW_AT_linkage_name, dw::DW_AT_MIPS_linkage_name]);
-        linkage.and_then(|(place, value)| place.string(value))
+    pub fn linkage_name(&self, information: &Information) -> Option<String> {
+        let (place, value) = self.with(information, &[dw::DW_AT_linkage_name, dw::DW_AT_MIPS_linkage_name])?;
+        place.string(value)
     }
 }
 
 /// The name of a function, or of a call of one that is inlined, without parameters. `language`: that of the unit with the code.
-pub(crate) fn function_name(information: &Information, place: &Place) -> Option<String> {
+pub(crate) fn function_name(information: &Information, place: &DebugEntry) -> Option<String> {
     let name = place.name(information)?;
     let full = match (place.unit.language, place.linkage_name(information)) {
         (Language::Cpp, Some(linkage)) => demangle::with_parameters(&linkage).unwrap_or(linkage),
@@ -114,7 +130,7 @@ pub(crate) fn function_name(information: &Information, place: &Place) -> Option<
 }
 
 /// The name with what stands around it.
-fn scoped(information: &Information, place: &Place, name: String) -> String {
+fn scoped(information: &Information, place: &DebugEntry, name: String) -> String {
     let mut parts = vec![name];
     let mut length = 0;
     let is_call = place.entry().is_some_and(|entry| entry.tag() == dw::DW_TAG_inlined_subroutine);
@@ -148,15 +164,10 @@ fn scoped(information: &Information, place: &Place, name: String) -> String {
 }
 
 /// What stands around the entry that declares an entry.
-fn around(information: &Information, place: &Place) -> Option<(Place, dw::DwTag)> {
-    let mut declaring = place.clone();
-    for _ in 0..MAX_HOPS {
-        let entry = declaring.entry()?;
-        let Some(next) = declaring.origin(information, &entry) else { break };
-        declaring = next;
-    }
+fn around(information: &Information, place: &DebugEntry) -> Option<(DebugEntry, dw::DwTag)> {
+    let declaring = place.origins(information).last()?;
     let offset = declaring.unit.functions().around(declaring.offset)?;
-    let around = Place { offset, ..declaring };
+    let around = DebugEntry { offset, ..declaring };
     let tag = around.entry()?.tag();
     Some((around, tag))
 }
