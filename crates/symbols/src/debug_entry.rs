@@ -1,5 +1,4 @@
-//! What an entry says itself or through the entries that it refers to, and the names that gdb 13 makes of that
-//! (`dwarf2_physname`, `dwarf2_full_name` and `determine_prefix` in gdb/dwarf2/read.c).
+//! What an entry says itself or through the entries that it refers to, and the names of functions that follow from that.
 
 use std::sync::Arc;
 
@@ -112,13 +111,13 @@ impl DebugEntry {
     }
 }
 
-/// The name of a function, or of a call of one that is inlined, without parameters. `language`: that of the unit with the code.
+/// The name of a function, or of a call of one that is inlined, without parameters.
 pub(crate) fn function_name(information: &Information, place: &DebugEntry) -> Option<String> {
     let name = place.name(information)?;
     let full = match (place.unit.language, place.linkage_name(information)) {
         (Language::Cpp, Some(linkage)) => demangle::with_parameters(&linkage).unwrap_or(linkage),
         (Language::Cpp | Language::Fortran, _) => scoped(information, place, name),
-        // gdb 13 knows Rust's older symbols alone here.
+        // As gdb has it, which knows Rust's older symbols alone here.
         (_, Some(linkage)) if place.unit.is_rust && linkage.starts_with("_ZN") => {
             demangle::with_parameters(&linkage).unwrap_or(linkage)
         }

@@ -43,7 +43,7 @@ pub use names::without_parameters;
 pub use object_file::{How, ObjectFile, Segment};
 pub use places::DebugPlaces;
 pub use target::files::Reader;
-pub use unit_reader::{OpenUnit, UnitReader, line_header_cost};
+pub use unit_reader::UnitReader;
 pub use units::{DebugUnit, UnitStart, Units};
 
 /// All bytes of a section, shared.

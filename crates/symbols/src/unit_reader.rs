@@ -177,7 +177,7 @@ fn measure<R: Reader<Offset = usize>>(section: &R, offset: usize) -> gimli::Resu
 ///
 /// # Errors
 /// Where the unit's first entry is damaged.
-pub fn line_header_cost<R: Reader<Offset = usize>>(
+fn line_header_cost<R: Reader<Offset = usize>>(
     dwarf: &Dwarf<R>,
     header: &UnitHeader<R>,
     abbreviations: &Abbreviations,

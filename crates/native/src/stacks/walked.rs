@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use model::Frame;
-use symbols::{Language, SourceFrame, demangled};
+use symbols::{Language, SourceFrame};
 use target::Target;
 use target::address::TargetAddr;
 use target::libraries::{VDSO, is_application};
@@ -153,7 +153,7 @@ fn shown<P: Process>(shared: &Shared<P>, loaded: Option<&Loaded>, at: usize, add
     let sources = file.as_ref().map(|(file, address)| file.object.frames_at(*address)).unwrap_or_default();
     let symbol = || {
         let (file, address) = file.as_ref()?;
-        file.object.symbol_at(*address).map(|function| demangled(&function.name()))
+        file.object.symbol_at(*address).map(|function| function.name())
     };
     if sources.is_empty() {
         let frame = Frame { function: symbol(), image, application, ..Frame::default() };
