@@ -155,8 +155,8 @@ views! {
         /// How far it is with MPI; None where that is not known. Words: ``not_initialized``, ``initialized``,
         /// ``finalizing``, ``finalized``, ``ended``.
         stage,
-        /// What the kernel says of it: ``running``, ``sleeping``, ``stopped``, ``zombie``, ``ended``; None where that
-        /// is not known.
+        /// What the kernel says of it: ``running``, ``sleeping``, ``stopped``, ``frozen`` (by its cgroup),
+        /// ``zombie``, ``ended``; None where that is not known.
         state,
         /// What the kernel holds for its TCP connections, of a live process of this machine, and in what is recorded
         /// then; of others only why nothing is known. None in what earlier versions have written. Members: ``open``,

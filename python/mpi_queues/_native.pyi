@@ -748,8 +748,8 @@ class Process:
 
     @property
     def state(self) -> Optional[str]:
-        """What the kernel says of it: ``running``, ``sleeping``, ``stopped``, ``zombie``, ``ended``; None where that
-        is not known."""
+        """What the kernel says of it: ``running``, ``sleeping``, ``stopped``, ``frozen`` (by its cgroup),
+        ``zombie``, ``ended``; None where that is not known."""
 
     @property
     def tcp(self) -> Optional[Dict[str, Any]]:
