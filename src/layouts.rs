@@ -8,6 +8,7 @@ use pyo3::types::{PyDict, PyList};
 
 use super::session::native_error;
 use layouts::{self, MakeRequest, shipped_named, shipped_profiles};
+use readers::wanted::wanted_of;
 
 /// The shipped profiles.
 #[pyfunction]
@@ -56,6 +57,7 @@ pub fn layouts_make(
     let request = MakeRequest {
         objects,
         name,
+        wanted: wanted_of(&implementation),
         implementation,
         version,
         device,

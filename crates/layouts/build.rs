@@ -1,4 +1,4 @@
-//! Packs the layout profiles that the programs carry: JSON of 7 MB, of which one process needs two or three.
+//! Packs the layout profiles that the programs carry: JSON of 1.4 MB, of which one process needs two or three.
 //!
 //! Of each there is the head, by which one is chosen, as it is, and all of it deflated.
 

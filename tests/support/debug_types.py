@@ -21,16 +21,27 @@ def profile(series: str) -> Dict[str, Any]:
 
 
 def _tree(fields: Dict[str, Dict[str, Any]]) -> Dict[str, Any]:
-    """Members by name; those of nested structures below them."""
+    """Members by name; those of nested structures below them, which are as large as what a profile has of them."""
     root: Dict[str, Any] = {}
     for name in sorted(fields, key=lambda name: name.count(".")):
         *outer, last = name.split(".")
         level = root
         for part in outer:
-            # Members of anonymous structures have no parent of their own name.
             level = level.setdefault(part, {"field": None, "inner": {}})["inner"]
         level[last] = {"field": fields[name], "inner": {}}
+    for node in root.values():
+        _span(node)
     return root
+
+
+def _span(node: Dict[str, Any]) -> None:
+    for inner in node["inner"].values():
+        _span(inner)
+    if node["field"] is None:
+        fields = [inner["field"] for inner in node["inner"].values()]
+        start = min(field["offset"] for field in fields)
+        end = max(field["offset"] + field["size"] for field in fields)
+        node["field"] = {"offset": start, "size": end - start, "kind": "struct"}
 
 
 def _declaration(name: str, node: Dict[str, Any]) -> str:
@@ -49,7 +60,7 @@ def _members(level: Dict[str, Any], base: int) -> str:
     out: List[str] = []
     for name, node in level.items():
         field = node["field"]
-        if field is None or field["size"] == 0:
+        if field["size"] == 0:
             continue
         # Each member stands alone in a packed structure of a union, so that nothing depends on the compiler's layout.
         offset = field["offset"] - base

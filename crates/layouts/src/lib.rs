@@ -21,10 +21,10 @@ pub use object_file::{DebugSections, Section, read_file};
 pub use object_types::ObjectTypes;
 pub use pooled::{Candidate, candidates};
 pub use profile::{Identity, Producer, Profile, ProfileError, ProfileHeader};
-pub use shipped::Shipped;
+pub use shipped::{Shipped, shipped_for, shipped_named, shipped_profiles};
 pub use source::{LayoutSource, Layouts};
 pub use verify::{Chosen, Difference, NoProfile, Verification, choose_profile, compare_abi};
-pub use wanted::{MPICH, OPEN_MPI, Wanted, shipped_for, shipped_named, shipped_profiles, wanted_of};
+pub use wanted::{Structure, Wanted};
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use super::dwarf::DwarfTypes;
 use super::object_file::DebugSections;
 use super::profile::{FORMAT, SCHEMA, check_type};
-use super::wanted::{Wanted, wanted_of};
+use super::wanted::{Wanted, is_named};
 use super::{Identity, Producer, Profile, TypeLayout};
 use symbols::ObjectFile;
 use target::{Reason, TargetAbi};
@@ -25,8 +24,10 @@ pub struct MakeRequest {
     pub objects: Vec<PathBuf>,
     /// The profile's name, such as `openmpi-4.1`.
     pub name: String,
-    /// `Open MPI`, `MPICH`: whose types are wanted ([`wanted_of`]).
+    /// `Open MPI`, `MPICH`.
     pub implementation: String,
+    /// What is read of it; of an implementation that is not known, what is read of all.
+    pub wanted: Vec<&'static Wanted>,
     /// The MPI's version, such as `4.1.4`.
     pub version: String,
     /// The device that the build was configured with, such as `ch4:ofi,ucx` (MPICH).
@@ -37,9 +38,9 @@ pub struct MakeRequest {
     pub sources: Vec<String>,
     /// The command that makes it.
     pub command: String,
-    /// Types by name; none means all that the readers of the implementation need.
+    /// Types by name, with all their fields; none means what is wanted.
     pub types: Vec<String>,
-    /// Constants by name or as `PREFIX*`; none means all that those readers need.
+    /// Constants by name or as `PREFIX*`; none means those that are wanted.
     pub constants: Vec<String>,
     /// Build-ids of the libraries that it is made for.
     pub build_ids: Vec<String>,
@@ -140,15 +141,21 @@ fn missing_text(types: &[String]) -> String {
 /// Where a file cannot be used, a definition is damaged or contradicts another, a type that the request names is missing,
 /// or nothing that is wanted is there.
 pub fn profile_from_objects(request: &MakeRequest) -> Result<Profile, MakeError> {
-    made(request, DebugSections::of_user)
+    let mut profile = made(request, DebugSections::of_user)?;
+    if request.types.is_empty() && request.constants.is_empty() {
+        profile.keep_only(&request.wanted);
+    }
+    Ok(profile)
 }
 
-/// The types that readers want, of a file that a process runs: as [`profile_from_objects`], within what such a file may take.
+/// The types that are wanted, with all their fields, of a file that a process runs: as [`profile_from_objects`], within what such a
+/// file may take.
 ///
 /// # Errors
 /// As [`profile_from_objects`].
-pub fn types_of_file(file: &ObjectFile) -> Result<BTreeMap<String, TypeLayout>, MakeError> {
-    let request = MakeRequest { objects: vec![file.path().to_path_buf()], ..MakeRequest::default() };
+pub fn types_of_file(file: &ObjectFile, wanted: &[&'static Wanted]) -> Result<BTreeMap<String, TypeLayout>, MakeError> {
+    let request =
+        MakeRequest { objects: vec![file.path().to_path_buf()], wanted: wanted.to_vec(), ..MakeRequest::default() };
     made(&request, |_| DebugSections::of(file)).map(|profile| profile.types)
 }
 
@@ -161,13 +168,13 @@ fn made(
         return Err(MakeError::TooManyObjects(request.objects.len()));
     }
     let asked_by_name = !request.types.is_empty();
-    let lists = wanted_of(&request.implementation);
+    let lists = &request.wanted;
     let wanted: Vec<&str> = if asked_by_name {
         request.types.iter().map(String::as_str).collect()
     } else {
-        lists.iter().flat_map(|list| list.types).copied().collect()
+        lists.iter().flat_map(|list| list.types()).collect()
     };
-    let mut found = Found { constants_wanted: constants_wanted(request, &lists), ..Found::default() };
+    let mut found = Found { constants_wanted: constants_wanted(request), ..Found::default() };
     for path in &request.objects {
         // One file at a time: only what is wanted is kept.
         let shown = path.display().to_string();
@@ -186,13 +193,10 @@ fn made(
     if (asked_by_name && !missing.is_empty()) || found.types.is_empty() {
         return Err(MakeError::MissingTypes { types: missing, objects });
     }
-    let missing = found.missing(missing, if asked_by_name { &[] } else { &lists });
-    if !asked_by_name {
-        found.keep_only(&lists);
-    }
+    let missing = found.missing(missing, if asked_by_name { &[] } else { lists });
     let size = |name: &&str| Some(((*name).to_owned(), found.types.get(*name)?.size));
     let sizes = lists.iter().flat_map(|list| list.pooled).filter_map(size).collect();
-    let implementation = match *lists {
+    let implementation = match **lists {
         [known] => known.name.to_owned(),
         _ => request.implementation.clone(),
     };
@@ -259,22 +263,11 @@ impl Found<'_> {
         Ok(())
     }
 
-    /// Drops the other fields of types of which only some are wanted.
-    fn keep_only(&mut self, lists: &[&Wanted]) {
-        for (type_name, wanted) in lists.iter().filter(|list| list.only_fields).flat_map(|list| list.fields) {
-            if let Some(layout) = self.types.get_mut(*type_name) {
-                Arc::make_mut(&mut layout.fields).retain(|field, _| wanted.contains(&field.as_str()));
-            }
-        }
-    }
-
     /// Everything that is wanted and was not found, for people.
     fn missing(&self, types: Vec<String>, lists: &[&Wanted]) -> Vec<String> {
         let mut missing = types;
-        for (type_name, fields) in lists.iter().flat_map(|list| list.fields) {
-            let Some(layout) = self.types.get(*type_name) else { continue };
-            let lacking = fields.iter().filter(|field| !layout.fields.contains_key(**field));
-            missing.extend(lacking.map(|field| format!("{type_name}.{field}")));
+        for (type_name, layout) in &self.types {
+            missing.extend(lists.iter().flat_map(|list| list.lacking(type_name, layout)));
         }
         let has = |pattern: &str| self.constants.keys().any(|name| is_named(pattern, name));
         missing
@@ -283,16 +276,9 @@ impl Found<'_> {
     }
 }
 
-fn constants_wanted<'a>(request: &'a MakeRequest, lists: &[&'static Wanted]) -> Vec<&'a str> {
+fn constants_wanted(request: &MakeRequest) -> Vec<&str> {
     // A request that names its types does not get the constants of a reader on top.
     let by_default = request.constants.is_empty() && request.types.is_empty();
-    let known = lists.iter().filter(|_| by_default).flat_map(|list| list.constants).copied();
+    let known = request.wanted.iter().filter(|_| by_default).flat_map(|list| list.constants).copied();
     request.constants.iter().map(String::as_str).chain(known).collect()
-}
-
-fn is_named(pattern: &str, name: &str) -> bool {
-    match pattern.strip_suffix('*') {
-        Some(prefix) => name.starts_with(prefix),
-        None => name == pattern,
-    }
 }

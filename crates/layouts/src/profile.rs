@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::Path;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +17,7 @@ pub(super) const SCHEMA: &str = "mpi-queues-layout";
 /// The version of the format that we write.
 pub(super) const FORMAT: &str = "1.1";
 
-/// Longest text of a profile, in bytes; ours have 300,000.
+/// Longest text of a profile, in bytes; ours have up to 60,000.
 pub(super) const MAX_PROFILE: u64 = 16 << 20;
 
 /// Largest structure that a profile may describe, in bytes.
@@ -168,6 +169,22 @@ impl Profile {
         let mut text = String::new();
         file.take(MAX_PROFILE + 1).read_to_string(&mut text).map_err(fail)?;
         Self::from_json(&text)
+    }
+
+    /// Adds what a later profile of the same name has besides: readers have learned more since this one was made. Types that
+    /// differ stay as they are.
+    pub fn add_from(&mut self, later: &Self) {
+        for (name, value) in &later.constants {
+            self.constants.entry(name.clone()).or_insert(*value);
+        }
+        for (name, layout) in &later.types {
+            let own = self.types.entry(name.clone()).or_insert_with(|| layout.clone());
+            let agrees = |(name, field)| own.fields.get(name).is_none_or(|known| known == field);
+            if own.size == layout.size && own.fields != layout.fields && layout.fields.iter().all(agrees) {
+                let added = layout.fields.iter().map(|(name, field)| (name.clone(), field.clone()));
+                Arc::make_mut(&mut own.fields).extend(added);
+            }
+        }
     }
 }
 

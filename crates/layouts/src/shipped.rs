@@ -23,7 +23,7 @@ enum Whole {
     Plain(&'static str),
 }
 
-/// The profiles of the files `layouts/NAME.json`.
+/// The profiles of the files `layouts/NAME.json`, which `make layouts` makes.
 macro_rules! shipped {
     ($($name:literal),* $(,)?) => {{
         static ALL: [$crate::shipped::Shipped; [$($name),*].len()] = [$($crate::shipped::Shipped::new(
@@ -34,8 +34,6 @@ macro_rules! shipped {
         &ALL
     }};
 }
-pub(super) use shipped;
-
 impl Shipped {
     /// A profile by its name, its head (JSON) and all of it (JSON, deflated).
     pub const fn new(name: &'static str, head: &'static str, deflated: &'static [u8]) -> Self {
@@ -87,5 +85,83 @@ impl Shipped {
 impl fmt::Debug for Shipped {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Shipped").field(&self.name).finish()
+    }
+}
+
+static OPEN_MPI: &[Shipped] = shipped!["openmpi-4.1", "openmpi-5.0", "openmpi-6.0", "openmpi-4.1.0",];
+
+static MPICH: &[Shipped] = shipped![
+    "mpich-3.4-ch3-nemesis",
+    "mpich-3.4-ch4-ofi-ucx",
+    "mpich-4.0-ch3-nemesis",
+    "mpich-4.0-ch3-nemesis-debuginfo",
+    "mpich-4.0-ch4-ofi",
+    "mpich-4.0-ch4-ofi-ucx",
+    "mpich-4.0-ch4-ucx",
+    "mpich-4.1-ch3-nemesis",
+    "mpich-4.1-ch4-ofi",
+    "mpich-4.1-ch4-ofi-ucx",
+    "mpich-4.1-ch4-ucx",
+    "mpich-4.2-ch3-nemesis",
+    "mpich-4.2-ch4-ofi",
+    "mpich-4.2-ch4-ofi-ucx",
+    "mpich-4.2-ch4-ucx",
+    "mpich-4.3-ch3-nemesis",
+    "mpich-4.3-ch4-ofi",
+    "mpich-4.3-ch4-ucx",
+    "mpich-4.3-ch4-ucx-ofi",
+    "mpich-5.0-ch3-nemesis",
+    "mpich-5.0-ch4-ofi",
+    "mpich-5.0-ch4-ucx",
+    "mpich-5.0-ch4-ucx-ofi",
+    "mpich-5.0-ch4-ucx-ofi-abi",
+    "mpich-5.0-ch4-ucx-ucc",
+];
+
+static UCX: &[Shipped] = shipped![
+    "ucx-1.13",
+    "ucx-1.13-assertions",
+    "ucx-1.18",
+    "ucx-1.18-assertions",
+    "ucx-1.19",
+    "ucx-1.19-assertions",
+    "ucx-1.20",
+    "ucx-1.20-assertions",
+];
+
+static LIBFABRIC: &[Shipped] = shipped![
+    "libfabric-1.15",
+    "libfabric-1.17",
+    "libfabric-1.18",
+    "libfabric-1.19",
+    "libfabric-1.20",
+    "libfabric-1.22",
+    "libfabric-2.0",
+    "libfabric-2.1",
+    "libfabric-2.2",
+    "libfabric-2.3",
+    "libfabric-2.4",
+    "libfabric-2.5",
+    "libfabric-2.6",
+];
+
+/// All profiles that this build carries.
+pub fn shipped_profiles() -> impl Iterator<Item = &'static Shipped> {
+    [OPEN_MPI, MPICH, UCX, LIBFABRIC].into_iter().flatten()
+}
+
+/// The one of a name.
+pub fn shipped_named(name: &str) -> Option<&'static Shipped> {
+    shipped_profiles().find(|shipped| shipped.name == name)
+}
+
+/// Those of one implementation, by the name that [`super::Identity`] has.
+pub fn shipped_for(implementation: &str) -> &'static [Shipped] {
+    match implementation {
+        "Open MPI" => OPEN_MPI,
+        "MPICH" => MPICH,
+        "UCX" => UCX,
+        "libfabric" => LIBFABRIC,
+        _ => &[],
     }
 }

@@ -174,7 +174,7 @@ impl OverUcx {
 
     /// Hangs a receive into a queue: into that of wildcards, or into one of the table.
     fn push(&mut self, at: TargetAddr, wild: bool) {
-        let UcxLayout { worker, receives, request, .. } = &self.layout;
+        let (worker, receives, request) = (&self.layout.worker, &self.layout.receives, &self.layout.request);
         let memory = &mut self.process.mem;
         let table = memory.get_pointer(self.worker.wrapping_add(worker.expected.offset as u64));
         let wildcard = self.worker.wrapping_add(worker.wildcard.offset as u64);

@@ -4,6 +4,7 @@ use std::cell::{OnceCell, RefCell};
 use std::rc::Rc;
 
 use calls::KeptFiles;
+use layouts::Wanted;
 use model::Facts;
 use target::address::TargetAddr;
 use target::files::unanswered;
@@ -45,9 +46,9 @@ impl<P: Process + 'static> Native<P> {
         &self.memory
     }
 
-    /// The types of its MPI library, where that has debug information.
-    pub fn types(&self) -> Rc<MpiTypes<P>> {
-        Rc::new(MpiTypes::new(Rc::clone(&self.memory)))
+    /// The types of its MPI library that are `wanted`, where that has debug information.
+    pub fn types(&self, wanted: &'static [&'static Wanted]) -> Rc<MpiTypes<P>> {
+        Rc::new(MpiTypes::new(Rc::clone(&self.memory), wanted))
     }
 
     /// What is known besides memory, with the stacks of its threads, which are read once; `variables` are those of the

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use layouts::{LayoutSource, MakeError, TypeLayout, types_of_file};
+use layouts::{LayoutSource, MakeError, TypeLayout, Wanted, types_of_file};
 use symbols::ObjectFile;
 use target::file_budget::cuts;
 use target::files::{Identity, about};
@@ -25,13 +25,14 @@ static KNOWN: Mutex<BTreeMap<Identity, Arc<Types>>> = Mutex::new(BTreeMap::new()
 /// The debug information of the MPI library of a process: of the library itself, or of its separate debug file.
 pub struct MpiTypes<P: Process> {
     memory: Rc<PageCache<P>>,
+    wanted: &'static [&'static Wanted],
     types: OnceCell<Option<Arc<Types>>>,
 }
 
 impl<P: Process> MpiTypes<P> {
-    /// Nothing is read yet.
-    pub fn new(memory: Rc<PageCache<P>>) -> Self {
-        Self { memory, types: OnceCell::new() }
+    /// Those that are `wanted`, which is the same for all processes. Nothing is read yet.
+    pub fn new(memory: Rc<PageCache<P>>, wanted: &'static [&'static Wanted]) -> Self {
+        Self { memory, wanted, types: OnceCell::new() }
     }
 
     fn types(&self) -> Option<&Types> {
@@ -51,16 +52,16 @@ impl<P: Process> MpiTypes<P> {
         let program = images.program().map_or_else(String::new, Image::shown);
         let of_user = |image: &&Image| !image.is_program && is_application(&image.shown(), &program);
         let others = images.all().iter().filter(of_user).map(|image| image.start);
-        let mut found = std::iter::once(own).chain(others).filter_map(|start| types_at(&images, start));
+        let mut found = std::iter::once(own).chain(others).filter_map(|start| types_at(&images, start, self.wanted));
         found.find(|types| types.as_ref().as_ref().is_ok_and(|types| !types.is_empty()))
     }
 }
 
-fn types_at<P: Process>(images: &Images<P>, start: u64) -> Option<Arc<Types>> {
+fn types_at<P: Process>(images: &Images<P>, start: u64, wanted: &[&'static Wanted]) -> Option<Arc<Types>> {
     let file = images.loaded(start)?.file.clone()?;
     file.object.dwarf()?;
     let object = file.object.debug_file().map_or(&file.object, |debug| debug.as_ref());
-    Some(types_of(object))
+    Some(types_of(object, wanted))
 }
 
 impl<P: Process> LayoutSource for MpiTypes<P> {
@@ -82,15 +83,15 @@ impl<P: Process> LayoutSource for MpiTypes<P> {
     }
 }
 
-/// All types that readers ask for, of one file; read once for all ranks.
-fn types_of(object: &ObjectFile) -> Arc<Types> {
+/// All types that are wanted, of one file; read once for all ranks.
+fn types_of(object: &ObjectFile, wanted: &[&'static Wanted]) -> Arc<Types> {
     let identity = about(object.path()).ok().map(|about| Identity::of(&about));
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(found) = identity.and_then(|identity| known().get(&identity).cloned()) {
         return found;
     }
     let before = cuts();
-    let made = Arc::new(match types_of_file(object) {
+    let made = Arc::new(match types_of_file(object, wanted) {
         Ok(types) => Ok(types),
         Err(MakeError::NoDebugInfo { .. } | MakeError::MissingTypes { .. }) => Ok(BTreeMap::new()),
         Err(error) => Err(Reason::of(error)),

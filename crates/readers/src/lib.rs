@@ -20,6 +20,7 @@ mod status;
 mod topology;
 pub mod ucx;
 pub mod walk;
+pub mod wanted;
 
 use layouts::LayoutError;
 use model::{Handle, HandleKind, HandleList, HandleState};

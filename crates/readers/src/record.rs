@@ -24,6 +24,7 @@ impl Slot {
     /// # Errors
     /// Where no layout source knows it, or what it says is impossible.
     pub fn resolve(layouts: &Layouts, type_name: &str, field: &str) -> Result<Self, LayoutError> {
+        debug_assert!(crate::wanted::is_declared(type_name, field), "no reader declares {type_name}.{field}");
         let Field { offset, size, kind, .. } = layouts.field(type_name, field)?;
         // `Layouts::field` has checked that the field lies in its type, and `size_of` bounds the type.
         let number = |value: u64| usize::try_from(value).unwrap_or(usize::MAX);
@@ -44,6 +45,7 @@ impl Slot {
     /// # Errors
     /// As [`Slot::resolve`], for a member that exists.
     pub fn probe(layouts: &Layouts, type_name: &str, field: &str) -> Result<Option<Self>, LayoutError> {
+        debug_assert!(crate::wanted::is_declared(type_name, field), "no reader declares {type_name}.{field}");
         if layouts.has_field(type_name, field) { Self::resolve(layouts, type_name, field).map(Some) } else { Ok(None) }
     }
 
@@ -195,39 +197,144 @@ impl<B: AsRef<[u8]>> RecordOf<B> {
     }
 }
 
-/// Defines a structure of [`Slot`]s with a function that resolves them all: `name: "field"` for each, in the
+/// What is made of the layouts: a shape, or several.
+pub trait Resolve: Sized {
+    /// Resolves every field and constant.
+    ///
+    /// # Errors
+    /// Names the first type, field or constant that no layout source has.
+    fn resolve_all(layouts: &Layouts) -> Result<Self, LayoutError>;
+}
+
+/// What not every release has.
+impl<T: Resolve> Resolve for Option<T> {
+    fn resolve_all(layouts: &Layouts) -> Result<Self, LayoutError> {
+        Ok(T::resolve_all(layouts).ok())
+    }
+}
+
+impl<A: Resolve, B: Resolve> Resolve for (A, B) {
+    fn resolve_all(layouts: &Layouts) -> Result<Self, LayoutError> {
+        Ok((A::resolve_all(layouts)?, B::resolve_all(layouts)?))
+    }
+}
+
+impl<A: Resolve, B: Resolve, C: Resolve> Resolve for (A, B, C) {
+    fn resolve_all(layouts: &Layouts) -> Result<Self, LayoutError> {
+        Ok((A::resolve_all(layouts)?, B::resolve_all(layouts)?, C::resolve_all(layouts)?))
+    }
+}
+
+/// A number that a constant of the MPI's headers is kept as.
+pub trait Constant: Sized {
+    /// The constant of that name.
+    ///
+    /// # Errors
+    /// Where no layout source has it.
+    fn named(layouts: &Layouts, name: &str) -> Result<Self, LayoutError>;
+}
+
+impl Constant for i64 {
+    fn named(layouts: &Layouts, name: &str) -> Result<Self, LayoutError> {
+        layouts.constant(name)
+    }
+}
+
+impl Constant for u64 {
+    fn named(layouts: &Layouts, name: &str) -> Result<Self, LayoutError> {
+        layouts.constant(name).map(|value| value as Self)
+    }
+}
+
+/// What not every release has.
+impl<T: Constant> Constant for Option<T> {
+    fn named(layouts: &Layouts, name: &str) -> Result<Self, LayoutError> {
+        Ok(T::named(layouts, name).ok())
+    }
+}
+
+/// Defines structures of [`Slot`]s, each with a function that resolves them all: `name: "field"` for each, in the
 /// type or types named (the first that a source knows); `"field" | "other"` where releases call it differently.
-macro_rules! shape {
-    ($(#[$meta:meta])* $name:ident = [$($type_name:literal),+] { $($slot:ident : $field:literal $(| $other:literal)*),* $(,)? }
-     $(optional { $($maybe:ident : $maybe_field:literal),* $(,)? })?) => {
+/// `STRUCTURES` then tells what is read here: the profiles hold that, and nothing else.
+macro_rules! shapes {
+    ($($(#[$meta:meta])* $name:ident = [$($type_name:literal),+]
+        { $($slot:ident : $field:literal $(| $other:literal)*),* $(,)? }
+        $(optional { $($maybe:ident : $maybe_field:literal),* $(,)? })?;)+) => {
+        $(
+            $(#[$meta])*
+            #[derive(Debug, Clone)]
+            pub struct $name {
+                /// Size of the structure in bytes.
+                #[allow(dead_code)] // Of some structures only single fields are read.
+                pub size: usize,
+                $(#[doc = concat!("`", $field, "`")] pub $slot: $crate::record::Slot,)*
+                $($(#[doc = concat!("`", $maybe_field, "`, where the type has it")]
+                    pub $maybe: Option<$crate::record::Slot>,)*)?
+            }
+            impl $name {
+                /// Resolves every field.
+                ///
+                /// # Errors
+                /// Names the first type or field that no layout source has.
+                pub fn resolve(
+                    layouts: &layouts::Layouts,
+                ) -> Result<Self, layouts::LayoutError> {
+                    let names: &[&str] = &[$($type_name),+];
+                    let known = names.iter().copied().find(|name| layouts.size_of(name).is_ok());
+                    let type_name = known.unwrap_or(names[0]);
+                    Ok(Self {
+                        size: $crate::record::size_of(layouts, type_name)?,
+                        $($slot: $crate::record::Slot::first(layouts, type_name, &[$field $(, $other)*])?,)*
+                        $($($maybe: $crate::record::Slot::probe(layouts, type_name, $maybe_field)?,)*)?
+                    })
+                }
+            }
+            impl $crate::record::Resolve for $name {
+                fn resolve_all(layouts: &layouts::Layouts) -> Result<Self, layouts::LayoutError> {
+                    Self::resolve(layouts)
+                }
+            }
+        )+
+        /// The structures that are read here.
+        pub(crate) const STRUCTURES: &[layouts::Structure] = &[$(layouts::Structure {
+            names: &[$($type_name),+],
+            fields: &[$(&[$field $(, $other)*]),*],
+            optional: &[$($($maybe_field),*)?],
+        }),+];
+    };
+}
+pub(crate) use shapes;
+
+/// Defines what is made of several shapes, and of constants (`name: u64 = "NAME"`), with a function that resolves them all. What
+/// not every release has is an `Option`.
+macro_rules! composite {
+    ($(#[$meta:meta])* $name:ident {
+        $($(#[$part_meta:meta])* $part:ident : $type:ty $(= $constant:literal)?),* $(,)?
+    }) => {
         $(#[$meta])*
         #[derive(Debug, Clone)]
+        #[allow(missing_docs)] // Each field is the shape of that name.
         pub struct $name {
-            /// Size of the structure in bytes.
-            #[allow(dead_code)] // Of some structures only single fields are read.
-            pub size: usize,
-            $(#[doc = concat!("`", $field, "`")] pub $slot: $crate::record::Slot,)*
-            $($(#[doc = concat!("`", $maybe_field, "`, where the type has it")]
-                pub $maybe: Option<$crate::record::Slot>,)*)?
+            $($(#[$part_meta])* pub $part: $type,)*
         }
         impl $name {
-            /// Resolves every field.
+            /// Resolves every field and constant.
             ///
             /// # Errors
-            /// Names the first type or field that no layout source has.
-            pub fn resolve(
-                layouts: &layouts::Layouts,
-            ) -> Result<Self, layouts::LayoutError> {
-                let names: &[&str] = &[$($type_name),+];
-                let known = names.iter().copied().find(|name| layouts.size_of(name).is_ok());
-                let type_name = known.unwrap_or(names[0]);
-                Ok(Self {
-                    size: $crate::record::size_of(layouts, type_name)?,
-                    $($slot: $crate::record::Slot::first(layouts, type_name, &[$field $(, $other)*])?,)*
-                    $($($maybe: $crate::record::Slot::probe(layouts, type_name, $maybe_field)?,)*)?
-                })
+            /// Names the first that no layout source has.
+            pub fn resolve(layouts: &layouts::Layouts) -> Result<Self, layouts::LayoutError> {
+                Ok(Self { $($part: $crate::record::composite!(@part layouts, $type $(, $constant)?),)* })
+            }
+        }
+        impl $crate::record::Resolve for $name {
+            fn resolve_all(layouts: &layouts::Layouts) -> Result<Self, layouts::LayoutError> {
+                Self::resolve(layouts)
             }
         }
     };
+    (@part $layouts:ident, $type:ty) => { <$type as $crate::record::Resolve>::resolve_all($layouts)? };
+    (@part $layouts:ident, $type:ty, $constant:literal) => {
+        <$type as $crate::record::Constant>::named($layouts, $constant)?
+    };
 }
-pub(crate) use shape;
+pub(crate) use composite;

@@ -38,7 +38,7 @@ pub trait Known: Target {
 impl LayoutChoice {
     /// The types of the process's MPI library, and the profile that the user has named.
     pub fn of_native<P: native::Process + 'static>(native: &Native<P>, profile: Option<Profile>) -> Self {
-        Self { debugger: Some(native.types()), profile, recorded: None }
+        Self { debugger: Some(native.types(readers::wanted::MPIS)), profile, recorded: None }
     }
 }
 

@@ -6,8 +6,9 @@ use std::io::{self, Write};
 use super::refine::source_calls;
 use super::{Session, SessionError};
 use acquisition::named_plugin;
-use layouts::{LayoutSource, Profile, TypeLayout, shipped_named, wanted_of};
+use layouts::{LayoutSource, Profile, TypeLayout, shipped_named};
 use model::{Facts, HandleKind, Process, QueueState, SourceKind, Stack};
+use readers::wanted::wanted_of;
 use recording::{
     ImageDescription, Parts, ProcessDescription, Range, Recorder, Region, Replay, full_ranges, write_process,
 };
@@ -157,7 +158,7 @@ fn described_types(source: &dyn LayoutSource, implementation: &str) -> BTreeMap<
         if ask(probed).is_none() {
             described.insert(probed.to_owned(), None);
         } else {
-            described.extend(wanted.types.iter().map(|name| ((*name).to_owned(), ask(name))));
+            described.extend(wanted.types().iter().map(|name| ((*name).to_owned(), ask(name))));
         }
     }
     described

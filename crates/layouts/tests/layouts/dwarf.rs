@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use layouts::{FieldKind, LayoutSource, MakeError, MakeRequest, ObjectTypes, Profile, profile_from_objects};
+use layouts::{
+    FieldKind, LayoutSource, MakeError, MakeRequest, ObjectTypes, Profile, Structure, Wanted, profile_from_objects,
+};
 use target::{ByteOrder, PointerWidth};
 
 /// One of everything that a layout can meet. No headers: it must also compile for 32 bits.
@@ -229,18 +231,35 @@ fn two_units_of_one_library_that_contradict_each_other_are_refused() {
     assert!(matches!(&error, MakeError::Conflict { type_name, .. } if type_name == "thing_t"), "{error}");
 }
 
+/// What a reader wants.
+const WANTED: Wanted = Wanted {
+    name: "MPICH",
+    probed: "MPIR_Request",
+    structures: &[&[&[
+        Structure { names: &["opal_list_t"], fields: &[&["head", "sentinel"], &["a"]], optional: &["len"] },
+        Structure::probed(&["ompi_communicator_t"], &["c_name"]),
+        Structure::probed(&["MPIDIG_hdr_t"], &["tag"]),
+    ]]],
+    sized: &[],
+    constants: &["MPI_ANY_SOURCE", "OMPI_REQUEST_*"],
+    pooled: &["MPIR_Request"],
+};
+
 #[test]
 fn what_the_readers_want_and_a_file_lacks_is_reported() {
-    let source = "typedef struct opal_list_t { int a; } opal_list_t; opal_list_t list;";
+    let source = "typedef struct opal_list_t { int a, b; } opal_list_t; opal_list_t list;";
     let object = compile("partial", source, &["-c", "-g"]);
     let mut request = request(&[&object], &[]);
     request.constants.clear();
+    request.wanted.push(&WANTED);
     let profile = profile_from_objects(&request).unwrap();
     let missing = &profile.producer.missing;
     assert!(missing.iter().any(|name| name == "ompi_communicator_t"), "{missing:?}");
-    assert!(missing.iter().any(|name| name == "opal_list_t.opal_list_sentinel"), "{missing:?}");
+    assert!(missing.iter().any(|name| name == "opal_list_t.head|sentinel"), "{missing:?}");
     assert!(missing.iter().any(|name| name == "MPI_ANY_SOURCE"), "{missing:?}");
     assert!(missing.iter().any(|name| name == "OMPI_REQUEST_*"), "{missing:?}");
+    // What nobody reads is left out.
+    assert_eq!(profile.types["opal_list_t"].fields.keys().collect::<Vec<_>>(), ["a"]);
 }
 
 #[test]
@@ -248,7 +267,8 @@ fn a_profile_of_mpich_says_the_device_and_the_sizes_of_pooled_types() {
     let source =
         "struct MPIR_Request { int handle, ref_count; char rest[100]; } r; typedef struct { int tag; } MPIDIG_hdr_t;";
     let object = compile("pooled", source, &["-c", "-g"]);
-    let asked = MakeRequest { device: Some("ch3:nemesis".to_owned()), ..request(&[&object], &[]) };
+    let device = Some("ch3:nemesis".to_owned());
+    let asked = MakeRequest { device, wanted: vec![&WANTED], ..request(&[&object], &[]) };
     let profile = profile_from_objects(&MakeRequest { implementation: "mpich".to_owned(), ..asked.clone() }).unwrap();
     assert_eq!(profile.identity.implementation, "MPICH");
     assert_eq!(profile.identity.device.as_deref(), Some("ch3:nemesis"));
@@ -256,7 +276,8 @@ fn a_profile_of_mpich_says_the_device_and_the_sizes_of_pooled_types() {
     assert_eq!(profile.identity.sizes.into_iter().collect::<Vec<_>>(), [("MPIR_Request".to_owned(), 108)]);
     assert_eq!(profile.types["MPIDIG_hdr_t"].size, 4);
     // A vendor's edition of a known implementation keeps its own name.
-    let vendor = profile_from_objects(&asked).unwrap();
+    static OTHER: Wanted = Wanted { name: "Open MPI", structures: &[], pooled: &[], ..WANTED };
+    let vendor = profile_from_objects(&MakeRequest { wanted: vec![&OTHER, &WANTED], ..asked }).unwrap();
     assert_eq!((vendor.identity.implementation.as_str(), vendor.types.len()), ("Test MPI", 2));
 }
 

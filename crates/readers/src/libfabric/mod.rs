@@ -8,7 +8,7 @@
 mod arrays;
 mod cxi;
 mod endpoint;
-mod layout;
+pub mod layout;
 mod pools;
 mod provider;
 mod rxd;

@@ -106,6 +106,6 @@ pub fn number(target: &dyn Target, shapes: &ShmAnswers, at: TargetAddr) -> Optio
     }
     let record = Record::owned(target, at, shapes.came.size).ok()?;
     let place = record.uint(shapes.came.answer);
-    let waits = !shapes.copied.contains(&record.uint(shapes.came.way)) && place != 0;
+    let waits = ![shapes.in_line, shapes.injected].contains(&record.uint(shapes.came.way)) && place != 0;
     waits.then_some(Number::OfProcess(place))
 }

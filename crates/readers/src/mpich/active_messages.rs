@@ -5,13 +5,13 @@ use std::borrow::Cow;
 use super::communicators::Found;
 use super::requests::{Kind, Request};
 use super::transport::{Around, Decoded};
-use crate::record::{Record, shape};
+use crate::record::{Record, shapes};
 use layouts::{LayoutError, Layouts};
 use model::{Operation, OperationStatus, QueueKind, Remark};
 use target::Target;
 use target::address::TargetAddr;
 
-shape!(
+shapes! {
     /// What a request of an active message holds; source and tag of a receive stand in its status since 4.3
     /// (`MPIDIG_req_t`, pmodels/mpich, src/mpid/ch4/include/mpidpre.h; `MPIDIG_match_request`, src/mpid/ch4/src/mpidig_recvq.h).
     Shape = ["MPIR_Request"] {
@@ -19,8 +19,7 @@ shape!(
         buffer: "dev.ch4.am.buffer",
         count: "dev.ch4.am.count",
         datatype: "dev.ch4.am.datatype",
-    }
-    optional {
+    } optional {
         destination: "dev.ch4.am.u.send.dest",
         source: "dev.ch4.am.u.recv.source",
         tag: "dev.ch4.am.u.recv.tag",
@@ -33,17 +32,14 @@ shape!(
         self_datatype: "dev.ch4.self.datatype",
         self_tag: "dev.ch4.self.tag",
         self_match: "dev.ch4.self.match_req",
-    }
-);
-shape!(
+    };
     /// What does not fit into the request.
     More = ["MPIDIG_req_ext_t"] {
         flags: "status",
         sent: "send_async.offset",
         left: "send_async.data_sz_left",
         going: "send_async.datatype",
-    }
-    optional {
+    } optional {
         senders: "rreq.peer_req_ptr",
         send_buffer: "sreq.src_buf",
         send_count: "sreq.count",
@@ -51,8 +47,8 @@ shape!(
         list_item: "rreq",
         listed_next: "rreq.next",
         listed_request: "rreq.request",
-    }
-);
+    };
+}
 
 /// `MPIDIG_REQ_PEER_SSEND` and `MPIDIG_REQ_RTS`: the sender waits for an answer, which names its request
 /// (`set_rreq_common`, `MPIDIG_send_target_msg_cb`, src/mpid/ch4/src/mpidig_pt2pt_callbacks.c, v4.0 to v5.0).

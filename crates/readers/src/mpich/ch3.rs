@@ -6,12 +6,12 @@ use super::active_messages::{OVERWRITTEN, completed, message};
 use super::lists::Links;
 use super::requests::{Kind, Request};
 use super::transport::{Around, Decoded};
-use crate::record::{Record, shape};
+use crate::record::{Record, shapes};
 use crate::send_mode::SendMode;
 use layouts::{LayoutError, Layouts};
 use model::{Operation, OperationStatus, QueueKind, Remark};
 
-shape!(
+shapes! {
     /// What ch3 keeps in a request (`MPIDI_Request`, pmodels/mpich, src/mpid/ch3/include/mpidpre.h, v3.2 to v5.0).
     Shape = ["MPIR_Request"] {
         tag: "dev.match.parts.tag",
@@ -25,9 +25,8 @@ shape!(
         state: "dev.state",
         partner: "dev.partner_request",
         next: "next" | "dev.next",
-    }
-    optional { senders: "dev.sender_req_id" }
-);
+    } optional { senders: "dev.sender_req_id" };
+}
 
 /// `MPIDI_REQUEST_TYPE_SHIFT` and the types of sends (src/mpid/ch3/include/mpidimpl.h).
 const TYPE_SHIFT: u64 = 4;

@@ -8,13 +8,13 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use crate::members::MemberLists;
-use crate::record::{Record, Slot, shape};
+use crate::record::{Record, Slot, shapes};
 use layouts::{LayoutError, Layouts};
 use model::Group;
 use target::address::TargetAddr;
 use target::{Reason, Target, collect};
 
-shape!(
+shapes! {
     /// How ch4 maps ranks to processes (src/mpid/ch4/include/mpidpre.h, v3.4 to v4.3).
     RankMap = ["MPIDI_rank_map_t"] {
         mode: "mode",
@@ -26,9 +26,7 @@ shape!(
         block: "reg.stride.blocksize",
         lpids: "irreg.lut.lpid",
         gpids: "irreg.mlut.gpid",
-    }
-);
-shape!(
+    };
     /// A group since 5.0 (src/include/mpir_group.h).
     MappedGroup = ["MPIR_Group"] {
         handle: "handle",
@@ -37,24 +35,16 @@ shape!(
         map: "pmap.u.map",
         offset: "pmap.u.stride.offset",
         stride: "pmap.u.stride.stride",
-    }
-);
-shape!(
+    };
     /// A group until 4.3.
-    ListedGroup = ["MPIR_Group"] { handle: "handle", count: "size", lpids: "lrank_to_lpid" }
-);
-shape!(
+    ListedGroup = ["MPIR_Group"] { handle: "handle", count: "size", lpids: "lrank_to_lpid" };
     /// A process of a group until 4.3.
-    ListedProcess = ["MPII_Group_pmap_t"] { lpid: "lpid" }
-);
-shape!(
+    ListedProcess = ["MPII_Group_pmap_t"] { lpid: "lpid" };
     /// ch3's table of connections, indexed by rank (src/mpid/ch3/include/mpidpre.h, src/mpid/ch3/src/mpid_vc.c).
-    ConnectionTable = ["MPIDI_VCRT"] { count: "size", connections: "vcr_table" }
-);
-shape!(
+    ConnectionTable = ["MPIDI_VCRT"] { count: "size", connections: "vcr_table" };
     /// A connection of ch3: to which process of which process group.
-    Connection = ["MPIDI_VC"] { lpid: "lpid" } optional { group: "pg", rank: "pg_rank" }
-);
+    Connection = ["MPIDI_VC"] { lpid: "lpid" } optional { group: "pg", rank: "pg_rank" };
+}
 
 /// Larger communicators (4 Mi) are not described rank by rank; what all together may have, the target says.
 const MAX_GROUP: i64 = 1 << 22;

@@ -36,6 +36,7 @@ pub mod transport;
 pub mod ucx;
 mod variables;
 pub mod verify;
+pub mod wanted;
 mod worlds;
 
 use self::library::Library;

@@ -6,17 +6,16 @@ use std::borrow::Cow;
 use super::datatypes::KnownDatatype;
 use super::requests::{Kind, Request};
 use super::transport::Around;
-use crate::record::{Slot, shape};
+use crate::record::{Slot, shapes};
 use crate::send_mode::SendMode;
 use layouts::{LayoutError, Layouts};
 use model::Operation;
 use target::address::TargetAddr;
 
-shape!(
+shapes! {
     /// What a persistent request was made with (`MPIDI_prequest_t`, pmodels/mpich, src/mpid/ch4/include/mpidpre.h, v3.4 to
     /// v5.0; `MPIDI_Request`, src/mpid/ch3/include/mpidpre.h).
-    Shape = ["MPIR_Request"] {}
-    optional {
+    Shape = ["MPIR_Request"] {} optional {
         mode: "dev.ch4.preq.p_type",
         buffer: "dev.ch4.preq.buffer",
         count: "dev.ch4.preq.count",
@@ -29,8 +28,8 @@ shape!(
         old_rank: "dev.match.parts.rank",
         old_tag: "dev.match.parts.tag",
         old_datatype: "dev.datatype",
-    }
-);
+    };
+}
 
 /// MPIDI_PTYPE_BSEND and _SSEND (src/mpid/ch4/include/mpidpre.h); that of MPI_Send_init is MPI_Rsend_init's as well.
 const MODES: [(i64, SendMode); 2] = [(2, SendMode::Buffered), (3, SendMode::Synchronous)];

@@ -4,13 +4,13 @@ use super::communicators::Communicators;
 use super::handle_value::{HandleValue, ObjectKind, Place};
 use super::pools::{Block, Pools};
 use crate::add_problem;
-use crate::record::{Record, Slot, shape};
+use crate::record::{Record, Slot, shapes};
 use layouts::{LayoutError, Layouts};
 use model::OperationStatus;
 use target::address::TargetAddr;
 use target::{Target, TargetError, fit};
 
-shape!(
+shapes! {
     /// A request (pmodels/mpich, src/include/mpir_request.h, v3.4 to v5.0).
     RequestShape = ["MPIR_Request"] {
         handle: "handle",
@@ -23,8 +23,7 @@ shape!(
         tag: "status.MPI_TAG",
         error: "status.MPI_ERROR",
         real_request: "u.persist.real_request",
-    }
-    optional {
+    } optional {
         next: "next",
         prev: "prev",
         count_low: "status.count_lo",
@@ -34,8 +33,8 @@ shape!(
         device_type: "dev.type",
         partner: "dev.anysrc_partner",
         old_partner: "dev.anysource_partner_request",
-    }
-);
+    };
+}
 
 /// What a request is for (`MPIR_Request_kind_t`); the numbers differ between releases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

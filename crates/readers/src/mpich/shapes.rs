@@ -2,14 +2,11 @@
 //!
 //! Names are those of MPICH's source (pmodels/mpich, releases 3.2 to 5.0): src/include/mpir_{objects,comm,group,datatype}.h.
 
-use crate::record::shape;
-use layouts::{LayoutError, Layouts};
+use crate::record::{composite, shapes};
 
-shape!(
+shapes! {
     /// What every object begins with, and what a free one holds.
-    Header = ["MPIR_Handle_common"] { handle: "handle", references: "ref_count", next: "next" }
-);
-shape!(
+    Header = ["MPIR_Handle_common"] { handle: "handle", references: "ref_count", next: "next" };
     /// A communicator.
     Communicator = ["MPIR_Comm"] {
         handle: "handle",
@@ -26,36 +23,18 @@ shape!(
         node_comm: "node_comm",
         node_roots_comm: "node_roots_comm",
         name: "name",
-    }
-    optional { on_node: "num_local", next_tag: "next_sched_tag" }
-);
-shape!(
+    } optional { on_node: "num_local", next_tag: "next_sched_tag" };
     /// A datatype.
-    Datatype = ["MPIR_Datatype"] { handle: "handle", bytes: "size", name: "name" }
-);
-
-/// All of them, and the constants. Each field is the shape of the structure of that name.
-#[derive(Debug, Clone)]
-#[allow(missing_docs)]
-pub struct Shapes {
-    pub header: Header,
-    pub communicator: Communicator,
-    pub datatype: Datatype,
-    /// `MPIR_COMM_KIND__INTERCOMM`.
-    pub intercommunicator: i64,
+    Datatype = ["MPIR_Datatype"] { handle: "handle", bytes: "size", name: "name" };
 }
 
-impl Shapes {
-    /// Resolves every structure.
-    ///
-    /// # Errors
-    /// Names the first type, field or constant that no layout source has.
-    pub fn resolve(layouts: &Layouts) -> Result<Self, LayoutError> {
-        Ok(Self {
-            header: Header::resolve(layouts)?,
-            communicator: Communicator::resolve(layouts)?,
-            datatype: Datatype::resolve(layouts)?,
-            intercommunicator: layouts.constant("MPIR_COMM_KIND__INTERCOMM")?,
-        })
+composite! {
+    /// All of them, and the constants. Each field is the shape of the structure of that name.
+    Shapes {
+        header: Header,
+        communicator: Communicator,
+        datatype: Datatype,
+        /// `MPIR_COMM_KIND__INTERCOMM`.
+        intercommunicator: i64 = "MPIR_COMM_KIND__INTERCOMM",
     }
 }

@@ -4,9 +4,9 @@
 //! objects, in static data that can be read before MPI_Init and in stripped libraries (opal/class/opal_object.h, releases
 //! 4.1.4 and 5.0.7). `OBJ_CLASS_INSTANCE(T, ...)` defines it under the symbol `T_class`.
 
+use crate::wanted::OPEN_MPI;
 use layouts::{
-    Chosen, Difference, LayoutSource, NoProfile, OPEN_MPI, Profile, Verification, choose_profile, compare_abi,
-    shipped_for,
+    Chosen, Difference, LayoutSource, NoProfile, Profile, Verification, choose_profile, compare_abi, shipped_for,
 };
 use target::{Target, TargetError, printable};
 
@@ -57,7 +57,7 @@ pub fn shipped(target: &dyn Target, version: (u64, u64, u64)) -> Result<Chosen, 
 /// the structures of another build in its own debug information. `constants` is a profile of the same release series.
 pub fn verify_source(target: &dyn Target, source: &dyn LayoutSource, constants: &Profile) -> Verification {
     let layout = |name: &&str| Some(((*name).to_owned(), source.type_layout(name).ok().flatten()?));
-    let types = OPEN_MPI.types.iter().filter_map(layout).collect();
+    let types = OPEN_MPI.types().iter().filter_map(layout).collect();
     verify_classes(target, &Profile { name: source.name(), target: target.abi(), types, ..constants.clone() })
 }
 

@@ -224,7 +224,7 @@ pub fn read_one(
     let numbered = assertions.zip(constants.comm_may_overtake).is_some_and(|(found, overtake)| found & overtake == 0);
     let extended = shape.context_base.zip(shape.context_sub);
     let extended = extended.map(|(base, sub)| (record.uint(base), record.uint(sub)));
-    let topology = flags & constants.comm_topology != 0;
+    let topology = flags & constants.comm_topology() != 0;
     let pml_comm = record.pointer(shape.pml_comm);
     Ok(Found { addr, pml_comm, peers, peer_group, local_comm, extended, numbered, topology, facts })
 }

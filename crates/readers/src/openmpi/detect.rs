@@ -1,7 +1,7 @@
 //! Is this Open MPI, in which version and state, and what moves its messages?
 
 use super::pml::{Pml, Wrapper};
-use crate::record::{Record, shape};
+use crate::record::{Record, shapes};
 use crate::{Lifetime, ReaderError};
 use layouts::Layouts;
 use target::address::TargetAddr;
@@ -10,7 +10,7 @@ use target::{Symbol, Target, TargetError, printable};
 /// The symbol that every Open MPI library defines and no other MPI does.
 pub const MARK: &str = "ompi_mpi_comm_world";
 
-shape!(
+shapes! {
     /// The description of a component (opal/mca/mca.h).
     Component = ["mca_base_component_t"] {
         project: "mca_project_name",
@@ -18,8 +18,8 @@ shape!(
         major: "mca_component_major_version",
         minor: "mca_component_minor_version",
         release: "mca_component_release_version",
-    }
-);
+    };
+}
 
 /// Reads how far MPI is (`ompi_mpi_state`, ompi/runtime/mpiruntime.h, since 4.0).
 ///

@@ -21,6 +21,7 @@ mod queues;
 mod requests;
 pub mod shapes;
 mod tags;
+pub mod wanted;
 
 pub use self::cm::provider;
 

@@ -4,57 +4,32 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::shapes::Shapes;
-use crate::record::Record;
+use crate::record::{Record, composite};
 use crate::send_mode::SendMode;
-use layouts::{LayoutError, Layouts};
 use target::address::TargetAddr;
 use target::{Target, printable};
 
-/// Constants of requests, under the names of ompi/request/request_dbg.h and ompi/mca/pml/base/pml_base_request_dbg.h.
-#[derive(Debug, Clone)]
-#[allow(missing_docs)]
-pub struct RequestConstants {
-    pub kind_pml: u64,
-    pub state_invalid: u64,
-    pub state_inactive: u64,
-    pub state_active: u64,
-    pub state_cancelled: u64,
-    pub pml_send: u64,
-    pub pml_receive: u64,
-    pub pml_probe: u64,
-    pub pml_mprobe: u64,
-    pub pml_improbe: u64,
-    pub mode_standard: u64,
-    pub mode_buffered: u64,
-    pub mode_synchronous: u64,
-    pub mode_ready: u64,
+composite! {
+    /// Constants of requests, under the names of ompi/request/request_dbg.h and ompi/mca/pml/base/pml_base_request_dbg.h.
+    RequestConstants {
+        kind_pml: u64 = "OMPI_REQUEST_PML",
+        state_invalid: u64 = "OMPI_REQUEST_INVALID",
+        state_inactive: u64 = "OMPI_REQUEST_INACTIVE",
+        state_active: u64 = "OMPI_REQUEST_ACTIVE",
+        state_cancelled: u64 = "OMPI_REQUEST_CANCELLED",
+        pml_send: u64 = "MCA_PML_REQUEST_SEND",
+        pml_receive: u64 = "MCA_PML_REQUEST_RECV",
+        pml_probe: u64 = "MCA_PML_REQUEST_PROBE",
+        pml_mprobe: u64 = "MCA_PML_REQUEST_MPROBE",
+        pml_improbe: u64 = "MCA_PML_REQUEST_IMPROBE",
+        mode_standard: u64 = "MCA_PML_BASE_SEND_STANDARD",
+        mode_buffered: u64 = "MCA_PML_BASE_SEND_BUFFERED",
+        mode_synchronous: u64 = "MCA_PML_BASE_SEND_SYNCHRONOUS",
+        mode_ready: u64 = "MCA_PML_BASE_SEND_READY",
+    }
 }
 
 impl RequestConstants {
-    /// Resolves every constant.
-    ///
-    /// # Errors
-    /// Names the first that no layout source has.
-    pub fn resolve(layouts: &Layouts) -> Result<Self, LayoutError> {
-        let number = |name: &str| layouts.constant(name).map(|value| value as u64);
-        Ok(Self {
-            kind_pml: number("OMPI_REQUEST_PML")?,
-            state_invalid: number("OMPI_REQUEST_INVALID")?,
-            state_inactive: number("OMPI_REQUEST_INACTIVE")?,
-            state_active: number("OMPI_REQUEST_ACTIVE")?,
-            state_cancelled: number("OMPI_REQUEST_CANCELLED")?,
-            pml_send: number("MCA_PML_REQUEST_SEND")?,
-            pml_receive: number("MCA_PML_REQUEST_RECV")?,
-            pml_probe: number("MCA_PML_REQUEST_PROBE")?,
-            pml_mprobe: number("MCA_PML_REQUEST_MPROBE")?,
-            pml_improbe: number("MCA_PML_REQUEST_IMPROBE")?,
-            mode_standard: number("MCA_PML_BASE_SEND_STANDARD")?,
-            mode_buffered: number("MCA_PML_BASE_SEND_BUFFERED")?,
-            mode_synchronous: number("MCA_PML_BASE_SEND_SYNCHRONOUS")?,
-            mode_ready: number("MCA_PML_BASE_SEND_READY")?,
-        })
-    }
-
     /// The mode of sends that a number stands for, if one has it.
     pub fn mode(&self, number: u64) -> Option<SendMode> {
         let modes = [

@@ -2,18 +2,18 @@
 //!
 //! UCX is no part of an MPI: a profile of its own says where its fields lie, and is used only where the process agrees.
 
+use std::ops::Deref;
 use std::sync::OnceLock;
 
-use crate::ReaderError;
-use crate::record::{Record, shape};
-use layouts::{Layouts, Profile, shipped_for};
+use crate::record::{Record, composite, shapes};
+use layouts::{LayoutError, Layouts, Profile, Wanted, shipped_for};
 use target::address::TargetAddr;
 use target::{Target, TargetAbi};
 
 /// What the profiles of UCX are of.
 const IMPLEMENTATION: &str = "UCX";
 
-shape!(
+shapes! {
     /// A request (openucx/ucx, src/ucp/core/ucp_request.h, v1.13 to v1.20). Who uses UCX has the address behind it.
     RequestShape = ["ucp_request"] {
         flags: "flags",
@@ -34,8 +34,7 @@ shape!(
         sender_tag: "recv.tag.info.sender_tag",
         sender_length: "recv.tag.info.length",
         link: "recv.queue",
-    }
-    optional {
+    } optional {
         buffer: "recv.buffer",
         datatype: "recv.datatype",
         length: "recv.length",
@@ -53,9 +52,7 @@ shape!(
         send_iterated_packed_buffer: "send.state.dt_iter.type.generic.buffer",
         send_iterated_count: "send.state.dt_iter.type.generic.count",
         protocol: "send.proto_config",
-    }
-);
-shape!(
+    };
     /// A worker: the queues of messages and receives (src/ucp/core/ucp_worker.h, src/ucp/tag/tag_match.h).
     WorkerShape = ["ucp_worker"] {
         context: "context",
@@ -63,76 +60,80 @@ shape!(
         expected: "tm.expected.hash",
         unexpected: "tm.unexpected.all",
         unexpected_by_tag: "tm.unexpected.hash",
-    }
-    optional {
+    } optional {
         requests: "req_mp",
         pool: "req_mp.data",
         offloading: "tm.offload.iface",
         interfaces: "ifaces",
         interface_count: "num_ifaces",
-    }
-);
-shape!(
+    };
     /// A queue of receives in a worker.
-    ReceivesShape = ["ucp_request_queue_t"] { queue: "queue" }
-);
-shape!(
+    ReceivesShape = ["ucp_request_queue_t"] { queue: "queue" };
     /// A message that has arrived; its header follows.
     ArrivedShape = ["ucp_recv_desc"] {
         links: "tag_list",
         length: "length",
         header_length: "payload_offset",
         flags: "flags",
-    }
-);
-shape!(
+    };
     /// The header of the first part of a message that is sent in parts (src/ucp/tag/eager.h).
-    FirstShape = ["ucp_eager_first_hdr_t"] { total: "total_len" }
-);
-shape!(
+    FirstShape = ["ucp_eager_first_hdr_t"] { total: "total_len" };
     /// The announcement of a message (src/ucp/rndv/rndv.h).
-    AnnouncedShape = ["ucp_rndv_rts_hdr_t"] { total: "size", sender: "sreq", senders: "sreq.req_id" }
-    optional { opcode: "opcode" }
-);
-shape!(
+    AnnouncedShape = ["ucp_rndv_rts_hdr_t"] { total: "size", sender: "sreq", senders: "sreq.req_id" } optional { opcode: "opcode" };
     /// A connection to another process (src/ucp/core/ucp_ep.h).
-    EndpointShape = ["ucp_ep"] { worker: "worker" }
-);
-
-shape!(
+    EndpointShape = ["ucp_ep"] { worker: "worker" };
     /// A pool of objects (src/ucs/datastruct/mpool.h).
-    PoolShape = ["ucs_mpool_data"] { element: "elem_size", alignment: "alignment", chunks: "chunks" }
-);
-shape!(
+    PoolShape = ["ucs_mpool_data"] { element: "elem_size", alignment: "alignment", chunks: "chunks" };
     /// A piece of a pool.
-    ChunkShape = ["ucs_mpool_chunk"] { next: "next", elements: "elems", count: "num_elems" }
-);
-shape!(
+    ChunkShape = ["ucs_mpool_chunk"] { next: "next", elements: "elems", count: "num_elems" };
     /// A datatype that whoever uses UCX packs himself (src/ucp/dt/dt_generic.h).
-    PackedShape = ["ucp_dt_generic"] { context: "context" }
-);
-shape!(
+    PackedShape = ["ucp_dt_generic"] { context: "context" };
     /// How a message is sent, by newer releases (src/ucp/proto/proto_select.h).
-    ProtocolShape = ["ucp_proto_config_t"] { operation: "select_param.op_id_flags" }
-);
+    ProtocolShape = ["ucp_proto_config_t"] { operation: "select_param.op_id_flags" };
+}
 
-/// The structures of one release and way of building it.
+/// What a profile of UCX holds (openucx/ucx, releases 1.13 to 1.20).
+pub static UCX: Wanted = Wanted {
+    name: IMPLEMENTATION,
+    probed: "ucp_request",
+    structures: &[&[STRUCTURES]],
+    sized: &[],
+    // Those that are needed are the same in all these releases.
+    constants: &[],
+    pooled: &[],
+};
+
+composite! {
+    /// The structures of one release and way of building it.
+    Structures {
+        request: RequestShape,
+        worker: WorkerShape,
+        receives: ReceivesShape,
+        arrived: ArrivedShape,
+        first: FirstShape,
+        announced: AnnouncedShape,
+        endpoint: EndpointShape,
+        /// What profiles that were made earlier lack.
+        pool: Option<(PoolShape, ChunkShape)>,
+        packed: Option<PackedShape>,
+        protocol: Option<ProtocolShape>,
+    }
+}
+
+/// The structures that a profile has.
 #[derive(Debug, Clone)]
-#[allow(missing_docs)]
 pub struct UcxLayout {
     /// The profile's name.
     pub name: String,
-    pub request: RequestShape,
-    pub worker: WorkerShape,
-    pub receives: ReceivesShape,
-    pub arrived: ArrivedShape,
-    pub first: FirstShape,
-    pub announced: AnnouncedShape,
-    pub endpoint: EndpointShape,
-    /// What profiles that were made earlier lack.
-    pub pool: Option<(PoolShape, ChunkShape)>,
-    pub packed: Option<PackedShape>,
-    pub protocol: Option<ProtocolShape>,
+    shapes: Structures,
+}
+
+impl Deref for UcxLayout {
+    type Target = Structures;
+
+    fn deref(&self) -> &Structures {
+        &self.shapes
+    }
 }
 
 impl UcxLayout {
@@ -140,22 +141,9 @@ impl UcxLayout {
     ///
     /// # Errors
     /// Names the first type or field that the profile lacks.
-    pub fn resolve(profile: Profile) -> Result<Self, ReaderError> {
+    pub fn resolve(profile: Profile) -> Result<Self, LayoutError> {
         let name = profile.name.clone();
-        let layouts = Layouts::new(vec![Box::new(profile)]);
-        Ok(Self {
-            name,
-            request: RequestShape::resolve(&layouts)?,
-            worker: WorkerShape::resolve(&layouts)?,
-            receives: ReceivesShape::resolve(&layouts)?,
-            arrived: ArrivedShape::resolve(&layouts)?,
-            first: FirstShape::resolve(&layouts)?,
-            announced: AnnouncedShape::resolve(&layouts)?,
-            endpoint: EndpointShape::resolve(&layouts)?,
-            pool: PoolShape::resolve(&layouts).ok().zip(ChunkShape::resolve(&layouts).ok()),
-            packed: PackedShape::resolve(&layouts).ok(),
-            protocol: ProtocolShape::resolve(&layouts).ok(),
-        })
+        Ok(Self { name, shapes: Structures::resolve(&Layouts::new(vec![Box::new(profile)]))? })
     }
 
     /// Those that this program carries for a kind of machine.

@@ -3,7 +3,7 @@
 //! How an MPI packs communicator, rank and tag into the 64 bits that UCX matches by, and how its own requests lead to UCX's,
 //! stands with the MPI.
 
-mod layout;
+pub mod layout;
 mod links;
 mod pool;
 mod request;

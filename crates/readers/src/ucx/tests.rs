@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, missing_docs)]
 #![cfg_attr(not(test), allow(dead_code, unused_imports))]
 
+use super::layout::Structures;
 use super::{Native, Sample, UcxLayout, Workers};
 use crate::record::{Record, Slot};
 use target::TargetAbi;
@@ -54,7 +55,7 @@ const FIRST: u64 = 1 << 32 | 60;
 /// A worker with one receive that waits and three messages, in memory laid out as `layout` says.
 pub fn process(layout: &UcxLayout) -> Memory {
     let mut memory = Memory::new(0x10_0000, 0x2_0000);
-    let UcxLayout { request, worker, receives, arrived, first, announced, .. } = layout;
+    let Structures { request, worker, receives, arrived, first, announced, .. } = &**layout;
     for (slot, value) in [
         (request.user_data, OWNER),
         (request.tag, RECEIVED),

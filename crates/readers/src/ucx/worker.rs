@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::layout::UcxLayout;
+use super::layout::{Structures, UcxLayout};
 use super::links::{Links, Met};
 use super::request::{Native, Sample};
 use crate::record::{Record, Slot};
@@ -99,7 +99,7 @@ impl Workers {
     /// # Errors
     /// A sentence, where it cannot be read or is of no known form.
     pub fn held(&self, target: &dyn Target, at: TargetAddr) -> Result<Arrived, Reason> {
-        let UcxLayout { arrived, first, announced, .. } = &self.layout;
+        let Structures { arrived, first, announced, .. } = &*self.layout;
         let record = Record::owned(target, at, arrived.size)?;
         let flags = record.uint(arrived.flags);
         let (length, header_length) = (record.uint(arrived.length), record.uint(arrived.header_length));
@@ -142,7 +142,7 @@ impl Workers {
     pub fn posted(&self, target: &dyn Target, links: &mut Links) -> Option<HashSet<TargetAddr>> {
         // UCP_TAG_MATCH_HASH_SIZE, rounded up to a power of two (src/ucp/tag/tag_match.c).
         const LISTS: usize = 1024;
-        let UcxLayout { worker: shape, receives, .. } = &self.layout;
+        let Structures { worker: shape, receives, .. } = &*self.layout;
         let abi = target.abi();
         let mut others = HashSet::new();
         let width = usize::try_from(abi.pointer_width.bytes()).ok()?;

@@ -18,74 +18,114 @@ pub use sm2::{Sm2Sends, Sm2Shape};
 pub use sockets::{Sockets, SocketsEntryShape, SocketsSends};
 pub use tcp::{Tcp, TcpEntryShape, TcpSends};
 
+use std::ops::Deref;
 use std::sync::OnceLock;
 
-use crate::ReaderError;
-use crate::record::shape;
-use layouts::{Layouts, Profile, shipped_for};
+use crate::record::{composite, shapes};
+use layouts::{LayoutError, Layouts, Profile, Wanted, shipped_for};
 use target::TargetAbi;
 
 /// What the profiles of libfabric are of.
 const IMPLEMENTATION: &str = "libfabric";
 
-shape!(
+shapes! {
     /// What every endpoint begins with (include/rdma/fi_endpoint.h).
-    EndpointShape = ["fid_ep"] { class: "fid.fclass", context: "fid.context" }
-);
-shape!(
+    EndpointShape = ["fid_ep"] { class: "fid.fclass", context: "fid.context" };
     /// A provider (include/rdma/providers/fi_prov.h).
-    ProviderShape = ["fi_provider"] { version: "version", name: "name" }
-);
-shape!(
+    ProviderShape = ["fi_provider"] { version: "version", name: "name" };
     /// What most providers' endpoints begin with (include/ofi_util.h).
-    UtilShape = ["util_ep"] { domain: "domain" }
-);
-shape!(
+    UtilShape = ["util_ep"] { domain: "domain" };
     /// A domain.
-    DomainShape = ["util_domain"] { provider: "prov" }
-);
+    DomainShape = ["util_domain"] { provider: "prov" };
+}
 
-/// The structures of one release. What a release does not have is `None`.
+/// What a profile of libfabric holds (ofiwg/libfabric, releases 1.15 to 2.6). No release has all of it.
+pub static LIBFABRIC: Wanted = Wanted {
+    name: IMPLEMENTATION,
+    probed: "util_domain",
+    structures: &[&[
+        STRUCTURES,
+        shared::STRUCTURES,
+        rxm::STRUCTURES,
+        tcp::STRUCTURES,
+        shm::STRUCTURES,
+        sm2::STRUCTURES,
+        sockets::STRUCTURES,
+        rxd::STRUCTURES,
+        cxi::STRUCTURES,
+    ]],
+    sized: &[],
+    constants: &[
+        "FI_CLASS_EP",
+        "FI_CLASS_RX_CTX",
+        "FI_CLASS_SRX_CTX",
+        "CXIP_REQ_RECV",
+        "CXIP_REQ_SEND",
+        "RXD_TAGGED",
+        "RXM_DEFERRED_TX_SAR_SEG",
+        "SMR_TX_ENTRY",
+        "smr_src_inline",
+        "smr_src_inject",
+        "sm2_proto_cma",
+        "sm2_proto_ipc",
+    ],
+    pooled: &[],
+};
+
+composite! {
+    /// What classes objects say that they are of (include/rdma/fabric.h).
+    Classes {
+        endpoint: u64 = "FI_CLASS_EP",
+        receives: u64 = "FI_CLASS_RX_CTX",
+        shared: u64 = "FI_CLASS_SRX_CTX",
+    }
+}
+composite! {
+    /// The structures of one release. What a release does not have is `None`.
+    Structures {
+        classes: Classes,
+        endpoint: EndpointShape,
+        provider: ProviderShape,
+        util: UtilShape,
+        domain: DomainShape,
+        array: Option<ArrayShape>,
+        shared: Option<Shared>,
+        rxm: Option<RxmShape>,
+        rxm_queue: Option<(RxmQueueShape, RxmReceiveShape, RxmMessageShape)>,
+        rxm_sends: Option<RxmSends>,
+        tcp: Option<Tcp>,
+        tcp_sends: Option<TcpSends>,
+        shm: Option<ShmShape>,
+        shm_queue: Option<Shm>,
+        shm_sends: Option<ShmSends>,
+        shm_answers: Option<ShmAnswers>,
+        sm2: Option<Sm2Shape>,
+        sm2_sends: Option<Sm2Sends>,
+        sockets: Option<Sockets>,
+        sockets_sends: Option<SocketsSends>,
+        rxd: Option<(RxdShape, RxdReceiveShape, RxdMessageShape)>,
+        rxd_sends: Option<RxdSends>,
+        cxi: Option<Cxi>,
+        cxi_sends: Option<CxiSends>,
+    }
+}
+
+/// The structures that a profile has.
 #[derive(Debug, Clone)]
-#[allow(missing_docs)]
 pub struct Layout {
     /// The profile's name.
     pub name: String,
     /// Beginnings of the releases that have these structures.
     pub fits: Vec<String>,
-    pub classes: Classes,
-    pub endpoint: EndpointShape,
-    pub provider: ProviderShape,
-    pub util: UtilShape,
-    pub domain: DomainShape,
-    pub array: Option<ArrayShape>,
-    pub shared: Option<Shared>,
-    pub rxm: Option<RxmShape>,
-    pub rxm_queue: Option<(RxmQueueShape, RxmReceiveShape, RxmMessageShape)>,
-    pub rxm_sends: Option<RxmSends>,
-    pub tcp: Option<Tcp>,
-    pub tcp_sends: Option<TcpSends>,
-    pub shm: Option<ShmShape>,
-    pub shm_queue: Option<Shm>,
-    pub shm_sends: Option<ShmSends>,
-    pub shm_answers: Option<ShmAnswers>,
-    pub sm2: Option<Sm2Shape>,
-    pub sm2_sends: Option<Sm2Sends>,
-    pub sockets: Option<Sockets>,
-    pub sockets_sends: Option<SocketsSends>,
-    pub rxd: Option<(RxdShape, RxdReceiveShape, RxdMessageShape)>,
-    pub rxd_sends: Option<RxdSends>,
-    pub cxi: Option<Cxi>,
-    pub cxi_sends: Option<CxiSends>,
+    structures: Structures,
 }
 
-/// What classes objects say that they are of (`FI_CLASS_*`, include/rdma/fabric.h).
-#[derive(Debug, Clone, Copy)]
-#[allow(missing_docs)]
-pub struct Classes {
-    pub endpoint: u64,
-    pub receives: u64,
-    pub shared: u64,
+impl Deref for Layout {
+    type Target = Structures;
+
+    fn deref(&self) -> &Structures {
+        &self.structures
+    }
 }
 
 impl Layout {
@@ -93,51 +133,9 @@ impl Layout {
     ///
     /// # Errors
     /// Names the first type or field that the profile lacks of those that every release has.
-    pub fn resolve(profile: Profile) -> Result<Self, ReaderError> {
+    pub fn resolve(profile: Profile) -> Result<Self, LayoutError> {
         let (name, fits) = (profile.name.clone(), profile.identity.fits.clone());
-        let layouts = &Layouts::new(vec![Box::new(profile)]);
-        let class = |name: &str| Ok::<_, ReaderError>(u64::try_from(layouts.constant(name)?).unwrap_or(u64::MAX));
-        let classes = Classes {
-            endpoint: class("FI_CLASS_EP")?,
-            receives: class("FI_CLASS_RX_CTX")?,
-            shared: class("FI_CLASS_SRX_CTX")?,
-        };
-        Ok(Self {
-            name,
-            fits,
-            classes,
-            endpoint: EndpointShape::resolve(layouts)?,
-            provider: ProviderShape::resolve(layouts)?,
-            util: UtilShape::resolve(layouts)?,
-            domain: DomainShape::resolve(layouts)?,
-            array: ArrayShape::resolve(layouts).ok(),
-            shared: Shared::resolve(layouts).ok(),
-            rxm: RxmShape::resolve(layouts).ok(),
-            rxm_queue: three(
-                RxmQueueShape::resolve(layouts),
-                RxmReceiveShape::resolve(layouts),
-                RxmMessageShape::resolve(layouts),
-            ),
-            rxm_sends: RxmSends::resolve(layouts).ok(),
-            tcp: Tcp::resolve(layouts).ok(),
-            tcp_sends: TcpSends::resolve(layouts).ok(),
-            shm: ShmShape::resolve(layouts).ok(),
-            shm_queue: Shm::resolve(layouts).ok(),
-            shm_sends: ShmSends::resolve(layouts).ok(),
-            shm_answers: ShmAnswers::resolve(layouts).ok(),
-            sm2: Sm2Shape::resolve(layouts).ok(),
-            sm2_sends: Sm2Sends::resolve(layouts).ok(),
-            sockets: Sockets::resolve(layouts).ok(),
-            sockets_sends: SocketsSends::resolve(layouts).ok(),
-            rxd: three(
-                RxdShape::resolve(layouts),
-                RxdReceiveShape::resolve(layouts),
-                RxdMessageShape::resolve(layouts),
-            ),
-            rxd_sends: RxdSends::resolve(layouts).ok(),
-            cxi: Cxi::resolve(layouts).ok(),
-            cxi_sends: CxiSends::resolve(layouts).ok(),
-        })
+        Ok(Self { name, fits, structures: Structures::resolve(&Layouts::new(vec![Box::new(profile)]))? })
     }
 
     /// Whether these are the structures of a release, such as `2.1.0`.
@@ -156,8 +154,4 @@ impl Layout {
         });
         all.iter().filter(|(target, _)| *target == abi).map(|(_, layout)| layout.clone()).collect()
     }
-}
-
-fn three<A, B, C, E>(first: Result<A, E>, second: Result<B, E>, third: Result<C, E>) -> Option<(A, B, C)> {
-    Some((first.ok()?, second.ok()?, third.ok()?))
 }

@@ -1,15 +1,11 @@
 //! rxd (prov/rxd/src/rxd.h).
 
 use super::shared::MapShape;
-use crate::ReaderError;
-use crate::record::shape;
-use layouts::Layouts;
+use crate::record::{composite, shapes};
 
-shape!(
+shapes! {
     /// The endpoint of rxd (prov/rxd/src/rxd.h).
-    RxdShape = ["rxd_ep"] { receives: "rx_tag_list", messages: "unexp_tag_list" }
-);
-shape!(
+    RxdShape = ["rxd_ep"] { receives: "rx_tag_list", messages: "unexp_tag_list" };
     /// A receive of it.
     RxdReceiveShape = ["rxd_x_entry"] {
         link: "entry",
@@ -19,9 +15,7 @@ shape!(
         pieces: "iov",
         context: "cq_entry.op_context",
         tag: "cq_entry.tag",
-    }
-);
-shape!(
+    };
     /// A message of it: its parts.
     RxdMessageShape = ["rxd_unexp_msg"] {
         link: "entry",
@@ -29,17 +23,11 @@ shape!(
         tag: "tag_hdr",
         data: "data_hdr",
         length: "msg_size",
-    }
-);
-shape!(
+    };
     /// Where the endpoint has the processes that it talks to.
-    RxdSendsShape = ["rxd_ep"] { addresses: "util_ep.av", active: "active_peers", asked: "rts_sent_list" }
-);
-shape!(
+    RxdSendsShape = ["rxd_ep"] { addresses: "util_ep.av", active: "active_peers", asked: "rts_sent_list" };
     /// One of them.
-    RxdPeerShape = ["rxd_peer"] { link: "entry", sends: "tx_list" }
-);
-shape!(
+    RxdPeerShape = ["rxd_peer"] { link: "entry", sends: "tx_list" };
     /// What is to be sent to it.
     RxdSendShape = ["rxd_x_entry"] {
         link: "entry",
@@ -50,35 +38,20 @@ shape!(
         context: "cq_entry.op_context",
         length: "cq_entry.len",
         tag: "cq_entry.tag",
-    }
-);
-shape!(
+    };
     /// Its own numbers of processes, and libfabric's.
-    RxdAddressesShape = ["rxd_av"] { numbers: "rxdaddr_fi_idm" }
-);
-
-/// The structures of sends.
-#[derive(Debug, Clone)]
-#[allow(missing_docs)]
-pub struct RxdSends {
-    pub endpoint: RxdSendsShape,
-    pub peer: RxdPeerShape,
-    pub send: RxdSendShape,
-    pub addresses: RxdAddressesShape,
-    pub map: MapShape,
-    /// What says that a send has a tag (`RXD_TAGGED`).
-    pub tagged: u64,
+    RxdAddressesShape = ["rxd_av"] { numbers: "rxdaddr_fi_idm" };
 }
 
-impl RxdSends {
-    pub(super) fn resolve(layouts: &Layouts) -> Result<Self, ReaderError> {
-        Ok(Self {
-            endpoint: RxdSendsShape::resolve(layouts)?,
-            peer: RxdPeerShape::resolve(layouts)?,
-            send: RxdSendShape::resolve(layouts)?,
-            addresses: RxdAddressesShape::resolve(layouts)?,
-            map: MapShape::resolve(layouts)?,
-            tagged: u64::try_from(layouts.constant("RXD_TAGGED")?).unwrap_or(u64::MAX),
-        })
+composite! {
+    /// The structures of sends.
+    RxdSends {
+        endpoint: RxdSendsShape,
+        peer: RxdPeerShape,
+        send: RxdSendShape,
+        addresses: RxdAddressesShape,
+        map: MapShape,
+        /// What says that a send has a tag (`RXD_TAGGED`).
+        tagged: u64 = "RXD_TAGGED",
     }
 }

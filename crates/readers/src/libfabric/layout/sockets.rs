@@ -1,27 +1,19 @@
 //! sockets (prov/sockets/include/sock.h).
 
-use crate::ReaderError;
-use crate::record::shape;
-use layouts::Layouts;
+use crate::record::{composite, shapes};
 
-shape!(
+shapes! {
     /// The endpoint of sockets (prov/sockets/include/sock.h).
-    SocketsShape = ["sock_ep"] { attributes: "attr" }
-);
-shape!(
+    SocketsShape = ["sock_ep"] { attributes: "attr" };
     /// What belongs to it.
-    SocketsAttributesShape = ["sock_ep_attr"] { class: "fclass", context: "rx_ctx" }
-);
-shape!(
+    SocketsAttributesShape = ["sock_ep_attr"] { class: "fclass", context: "rx_ctx" };
     /// Its receives and messages.
     SocketsReceivesShape = ["sock_rx_ctx"] {
         number: "rx_id",
         attributes: "ep_attr",
         receives: "rx_entry_list",
         messages: "rx_buffered_list",
-    }
-);
-shape!(
+    };
     /// An entry of them.
     SocketsEntryShape = ["sock_rx_entry"] {
         link: "entry",
@@ -38,23 +30,16 @@ shape!(
         ignore: "ignore",
         pieces: "iov",
         owner: "rx_ctx",
-    }
-);
-
-shape!(
+    };
     /// Where the endpoint has its sends; an endpoint with several contexts (`FI_CLASS_SEP`) has several of them.
-    SocketsOwnerShape = ["sock_ep_attr"] { sends: "tx_ctx", several: "tx_array", count: "ep_attr.tx_ctx_cnt" }
-);
-shape!(
+    SocketsOwnerShape = ["sock_ep_attr"] { sends: "tx_ctx", several: "tx_array", count: "ep_attr.tx_ctx_cnt" };
     /// The sends: those that are going, and those in front of them in a ring of bytes.
     SocketsSendsShape = ["sock_tx_ctx"] {
         attributes: "ep_attr",
         read: "rb.rcnt",
         written: "rb.wcnt",
         going: "pe_entry_list",
-    }
-);
-shape!(
+    };
     /// One that is going.
     SocketsSendShape = ["sock_pe_entry"] {
         link: "ctx_entry",
@@ -72,63 +57,33 @@ shape!(
         context: "context",
         tag: "tag",
         connection: "conn",
-    }
-);
-shape!(
+    };
     /// What its message begins with.
-    SocketsHeaderShape = ["sock_msg_hdr"] { operation: "op_type", entry: "pe_entry_id", length: "msg_len" }
-);
-shape!(
+    SocketsHeaderShape = ["sock_msg_hdr"] { operation: "op_type", entry: "pe_entry_id", length: "msg_len" };
     /// A piece of it.
-    SocketsPieceShape = ["sock_tx_iov"] { address: "src.iov.addr", length: "src.iov.len" }
-);
-shape!(
+    SocketsPieceShape = ["sock_tx_iov"] { address: "src.iov.addr", length: "src.iov.len" };
     /// A connection.
-    SocketsConnectionShape = ["sock_conn"] { address: "av_index" }
-);
-
-/// The structures of sends.
-#[derive(Debug, Clone)]
-#[allow(missing_docs)]
-pub struct SocketsSends {
-    pub owner: SocketsOwnerShape,
-    pub sends: SocketsSendsShape,
-    pub send: SocketsSendShape,
-    pub header: SocketsHeaderShape,
-    pub piece: SocketsPieceShape,
-    pub connection: SocketsConnectionShape,
+    SocketsConnectionShape = ["sock_conn"] { address: "av_index" };
 }
 
-impl SocketsSends {
-    pub(super) fn resolve(layouts: &Layouts) -> Result<Self, ReaderError> {
-        Ok(Self {
-            owner: SocketsOwnerShape::resolve(layouts)?,
-            sends: SocketsSendsShape::resolve(layouts)?,
-            send: SocketsSendShape::resolve(layouts)?,
-            header: SocketsHeaderShape::resolve(layouts)?,
-            piece: SocketsPieceShape::resolve(layouts)?,
-            connection: SocketsConnectionShape::resolve(layouts)?,
-        })
+composite! {
+    /// The structures of sends.
+    SocketsSends {
+        owner: SocketsOwnerShape,
+        sends: SocketsSendsShape,
+        send: SocketsSendShape,
+        header: SocketsHeaderShape,
+        piece: SocketsPieceShape,
+        connection: SocketsConnectionShape,
     }
 }
 
-/// The structures of sockets.
-#[derive(Debug, Clone)]
-#[allow(missing_docs)]
-pub struct Sockets {
-    pub endpoint: SocketsShape,
-    pub attributes: SocketsAttributesShape,
-    pub receives: SocketsReceivesShape,
-    pub entry: SocketsEntryShape,
-}
-
-impl Sockets {
-    pub(super) fn resolve(layouts: &Layouts) -> Result<Self, ReaderError> {
-        Ok(Self {
-            endpoint: SocketsShape::resolve(layouts)?,
-            attributes: SocketsAttributesShape::resolve(layouts)?,
-            receives: SocketsReceivesShape::resolve(layouts)?,
-            entry: SocketsEntryShape::resolve(layouts)?,
-        })
+composite! {
+    /// The structures of sockets.
+    Sockets {
+        endpoint: SocketsShape,
+        attributes: SocketsAttributesShape,
+        receives: SocketsReceivesShape,
+        entry: SocketsEntryShape,
     }
 }

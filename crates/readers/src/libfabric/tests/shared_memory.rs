@@ -148,7 +148,7 @@ fn of_message(made: &mut Made<'_>, provider: &str, waits: bool) -> Option<(u64, 
         made.field(at, shapes.arrived.way, if waits { shapes.copied? } else { 0 });
         made.field(at, shapes.arrived.context, NAME);
     } else if let Some(shapes) = &layout.shm_answers {
-        made.field(at, shapes.came.way, if waits { shapes.copied[1] + 1 } else { shapes.copied[1] });
+        made.field(at, shapes.came.way, if waits { shapes.injected + 1 } else { shapes.injected });
         made.field(at, shapes.came.answer, NAME);
     } else {
         let shapes = layout.shm_sends.as_ref()?;

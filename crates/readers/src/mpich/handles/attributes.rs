@@ -5,15 +5,15 @@ use std::collections::HashSet;
 
 use super::super::handle_value::{HandleValue, ObjectKind};
 use super::HandleReader;
-use crate::record::{Record, Slot, shape};
+use crate::record::{Record, Slot, shapes};
 use crate::{ReaderError, add_problem};
 use model::handle::{Attribute as Fact, AttributeValue, SetBy};
 use target::address::TargetAddr;
 
-shape!(
+shapes! {
     /// An attribute.
-    Shape = ["MPIR_Attribute"] { handle: "handle", keyval: "keyval", next: "next", sort: "attrType", value: "value" }
-);
+    Shape = ["MPIR_Attribute"] { handle: "handle", keyval: "keyval", next: "next", sort: "attrType", value: "value" };
+}
 
 /// No object has more attributes.
 const MAX_ATTRIBUTES: usize = 1 << 16;

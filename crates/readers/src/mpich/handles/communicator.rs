@@ -3,17 +3,17 @@
 use super::value::Object;
 use super::{Depth, HandleReader, NO_HINTS, NO_OBJECT, attributes, file, topology};
 use crate::ReaderError;
-use crate::record::{Record, shape};
+use crate::record::{Record, shapes};
 use crate::references::Refers;
 use model::handle::{self, CommunicatorDetails, References, WorldRanks};
 use model::{Handle, HandleKind, Known};
 use target::address::TargetAddr;
 use target::{Reason, printable};
 
-shape!(
+shapes! {
     /// What the reader of queues does not need.
-    More = ["MPIR_Comm"] { errhandler: "errhandler", attributes: "attributes" }
-);
+    More = ["MPIR_Comm"] { errhandler: "errhandler", attributes: "attributes" };
+}
 
 /// Longest name that is read, in bytes (MPI_MAX_OBJECT_NAME is 128).
 const MAX_NAME: usize = 256;

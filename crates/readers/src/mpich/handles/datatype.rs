@@ -8,13 +8,13 @@ use crate::ReaderError;
 use crate::datatypes::envelope::{Combiner, Envelope, Kept, Numbers, lengths};
 use crate::datatypes::tree::Node;
 use crate::datatypes::{self, Source};
-use crate::record::{Record, shape};
+use crate::record::{Record, shapes};
 use model::handle::{Reference, References};
 use model::{Handle, HandleKind, Known};
 use target::address::TargetAddr;
 use target::printable;
 
-shape!(
+shapes! {
     /// Datatypes.
     Shape = ["MPIR_Datatype"] {
         bytes: "size",
@@ -27,20 +27,17 @@ shape!(
         basic: "basic_type",
         align: "alignsize",
         contents: "contents",
-    }
-);
-shape!(
+    };
     /// What the library keeps of the call that made a datatype; the arguments themselves stand behind it.
     Contents = ["MPIR_Datatype_contents"] {
         combiner: "combiner",
         integers: "nr_ints",
         addresses: "nr_aints",
         datatypes: "nr_types",
-    }
-    optional {
+    } optional {
         counts: "nr_counts",
-    }
-);
+    };
+}
 
 /// Longest name that is read, in bytes (MPI_MAX_OBJECT_NAME is 128).
 const MAX_NAME: usize = 256;

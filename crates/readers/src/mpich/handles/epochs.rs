@@ -6,13 +6,13 @@ use super::super::communicators::Found;
 use super::super::groups::Groups;
 use super::HandleReader;
 use crate::ReaderError;
-use crate::record::{Record, Slot, shape};
+use crate::record::{Record, Slot, shapes};
 use model::Known;
 use model::handle::{self, Epoch, Lock, WorldRanks};
 use target::Reason;
 use target::address::TargetAddr;
 
-shape!(
+shapes! {
     /// A window of ch4 (`MPIDIG_win_t`, src/mpid/ch4/include/mpidpre.h).
     Shape4 = ["MPIR_Win"] {
         access: "dev.am.sync.access_epoch_type",
@@ -22,17 +22,13 @@ shape!(
         locks: "dev.am.sync.lock.count",
         targets: "dev.am.targets",
         no_locks: "dev.am.info_args.no_locks",
-    }
-);
-shape!(
+    };
     /// What a window of ch4 has of one process (`MPIDIG_win_target_t`, the same file), in a table of uthash.
     Target = ["MPIDIG_win_target_t"] {
         access: "sync.access_epoch_type",
         rank: "rank",
         next: "hash_handle.next",
-    }
-);
-shape!(
+    };
     /// A window of ch3 (`MPIDI_DEV_WIN_DECL`, src/mpid/ch3/include/mpidpre.h).
     Shape3 = ["MPIR_Win"] {
         access: "states.access_state",
@@ -40,12 +36,10 @@ shape!(
         started: "start_ranks_in_win_grp",
         started_count: "start_grp_size",
         no_locks: "info_args.no_locks",
-    }
-);
-shape!(
+    };
     /// A group, as far as its number of processes.
-    Group = ["MPIR_Group"] { count: "size" }
-);
+    Group = ["MPIR_Group"] { count: "size" };
+}
 
 /// What is open on a window.
 #[derive(Debug)]

@@ -3,7 +3,7 @@
 use super::super::handle_value::{HandleValue, ObjectKind};
 use super::value::Object;
 use super::{Depth, HandleReader, NO_OBJECT, file};
-use crate::record::{Record, shape};
+use crate::record::{Record, shapes};
 use crate::references::Refers;
 use crate::{ReaderError, functions};
 use model::handle::{self, Fact, Language};
@@ -13,13 +13,12 @@ use target::address::TargetAddr;
 /// MPI_ERRORS_ARE_FATAL: the one of objects that have none of their own.
 pub const DEFAULT: HandleValue = HandleValue(0x5400_0000);
 
-shape!(
+shapes! {
     /// Error handlers. The function is a union of functions, whatever the language.
-    Errhandler = ["MPIR_Errhandler"] { kind: "kind", function: "errfn" }
-    optional {
+    Errhandler = ["MPIR_Errhandler"] { kind: "kind", function: "errfn" } optional {
         language: "language",
-    }
-);
+    };
+}
 
 /// Members that point to the error handler of an object.
 const ATTACHED: &[(HandleKind, &str)] =

@@ -3,14 +3,14 @@
 
 use super::value::{ABI_PREDEFINED, Meaning, meaning};
 use super::{Depth, HandleReader, info, predefined};
-use crate::record::{Record, shape};
+use crate::record::{Record, shapes};
 use crate::{ReaderError, beginning, unreadable};
 use model::handle::{self, Fact, FileDetails, Shown, View};
 use model::{Handle, HandleKind, HandleList, HandleState};
 use target::address::TargetAddr;
 use target::printable;
 
-shape!(
+shapes! {
     /// A file.
     File = ["ADIOI_FileD"] {
         cookie: "cookie",
@@ -23,12 +23,11 @@ shape!(
         info: "info",
         errhandler: "err_handler",
         fortran: "fortran_handle",
-    }
-    optional {
+    } optional {
         given_amode: "orig_access_mode",
         external32: "is_external32",
-    }
-);
+    };
+}
 
 /// With what every open file begins, and what a closed one leaves nothing of (`ADIOI_FILE_COOKIE`).
 const COOKIE: i64 = 2_487_376;

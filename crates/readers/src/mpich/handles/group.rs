@@ -4,19 +4,18 @@ use super::super::groups::Groups;
 use super::value::Object;
 use super::{Depth, HandleReader};
 use crate::ReaderError;
-use crate::record::{Record, shape};
+use crate::record::{Record, shapes};
 use crate::references::Refers;
 use model::handle::{self, GroupDetails, References, WorldRanks};
 use model::{Handle, HandleKind, Known};
 use target::address::TargetAddr;
 
-shape!(
+shapes! {
     /// What all groups have.
-    Group = ["MPIR_Group"] { count: "size", rank: "rank" }
-    optional {
+    Group = ["MPIR_Group"] { count: "size", rank: "rank" } optional {
         mapped: "pmap.use_map",
-    }
-);
+    };
+}
 
 /// Adds what the object holds.
 ///

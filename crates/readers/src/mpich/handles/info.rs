@@ -5,20 +5,18 @@ use super::super::handle_value::{HandleValue, ObjectKind};
 use super::value::{self, Meaning, Object};
 use super::{Depth, HandleReader, NO_OBJECT};
 use crate::ReaderError;
-use crate::record::{Record, shape};
+use crate::record::{Record, shapes};
 use model::handle::{self, Entry};
 use model::{Handle, HandleKind, Known};
 use target::address::TargetAddr;
 use target::printable;
 
-shape!(
+shapes! {
     /// A list's member.
-    Listed = ["MPIR_Info"] { handle: "handle", next: "next", key: "key", value: "value" }
-);
-shape!(
+    Listed = ["MPIR_Info"] { handle: "handle", next: "next", key: "key", value: "value" };
     /// An array.
-    Array = ["MPIR_Info"] { entries: "entries", capacity: "capacity", count: "size" }
-);
+    Array = ["MPIR_Info"] { entries: "entries", capacity: "capacity", count: "size" };
+}
 
 /// More keys than this are not read.
 const MAX_ENTRIES: u64 = 10_000;

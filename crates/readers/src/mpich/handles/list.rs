@@ -5,23 +5,22 @@ use super::super::handle_value::{HandleValue, ObjectKind, Place};
 use super::value::{self, Object};
 use super::{Depth, HandleReader, file, predefined};
 use crate::HandleSource;
-use crate::record::{Slot, shape};
+use crate::record::{Slot, shapes};
 use model::{HandleKind, HandleList};
 
 /// At most this many objects of a kind are listed: one takes some 10 KB with all that is known of it. The queues have every
 /// request.
 const MAX_LISTED: usize = 20_000;
 
-shape!(
+shapes! {
     /// Where requests say that they are one of two.
-    Halves = ["MPIR_Request"] {}
-    optional {
+    Halves = ["MPIR_Request"] {} optional {
         is_local: "dev.is_local",
         device_type: "dev.type",
         partner: "dev.anysrc_partner",
         old_partner: "dev.anysource_partner_request",
-    }
-);
+    };
+}
 
 /// The objects with all that is known of them; null handles and what the library made for itself are left out.
 pub fn all(reader: &HandleReader<'_>, kind: HandleKind) -> HandleList {

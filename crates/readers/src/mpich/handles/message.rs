@@ -6,11 +6,11 @@ use super::super::requests::Kind;
 use super::value::{self, Object};
 use super::{Depth, HandleReader, NO_OBJECT};
 use crate::ReaderError;
-use crate::record::{Record, shape};
+use crate::record::{Record, shapes};
 use model::{Handle, HandleKind, HandleState, Operation, handle};
 use target::address::TargetAddr;
 
-shape!(
+shapes! {
     /// What a matched message tells.
     Message = ["MPIR_Request"] {
         comm: "comm",
@@ -18,8 +18,8 @@ shape!(
         tag: "status.MPI_TAG",
         low: "status.count_lo",
         high: "status.count_hi_and_cancelled",
-    }
-);
+    };
+}
 
 /// Whether a request is a matched message.
 pub fn is_message(reader: &HandleReader<'_>, object: &Object) -> bool {

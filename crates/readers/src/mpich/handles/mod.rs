@@ -23,6 +23,7 @@ mod session;
 mod status;
 mod topology;
 mod value;
+pub mod wanted;
 mod window;
 
 use std::cell::{Cell, OnceCell, RefCell};

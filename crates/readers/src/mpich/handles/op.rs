@@ -2,18 +2,17 @@
 
 use super::value::Object;
 use super::{Depth, HandleReader, NO_OBJECT, errhandler};
-use crate::record::{Record, shape};
+use crate::record::{Record, shapes};
 use crate::{ReaderError, functions};
 use model::{Handle, handle};
 
-shape!(
+shapes! {
     /// Operators. The function is a union of functions, whatever the language.
-    Op = ["MPIR_Op"] { kind: "kind", function: "function" }
-    optional {
+    Op = ["MPIR_Op"] { kind: "kind", function: "function" } optional {
         language: "language",
         commutes: "is_commute",
-    }
-);
+    };
+}
 
 /// Adds what the object holds.
 ///

@@ -4,14 +4,14 @@ use super::super::handle_value::HandleValue;
 use super::super::requests::Kind;
 use super::request::Request;
 use super::{Depth, HandleReader, errhandler, point_to_point, schedules};
-use crate::record::{Record, Slot, shape};
+use crate::record::{Record, Slot, shapes};
 use crate::{ReaderError, functions, planned};
 use model::handle::{Fact, Functions, GeneralizedRequest, PartitionedDetails, PartitionedRequest, Reference};
 use model::{Handle, HandleKind, Known, Typed};
 use target::Reason;
 use target::address::TargetAddr;
 
-shape!(
+shapes! {
     /// The functions of a generalized request.
     Generalized = ["MPIR_Grequest_fns"] {
         query: "U.C.query_fn",
@@ -19,10 +19,7 @@ shape!(
         cancel: "U.C.cancel_fn",
         state: "grequest_extra_state",
         language: "greq_lang",
-    }
-);
-
-shape!(
+    };
     /// A partitioned operation (`MPIDI_part_request_t`, pmodels/mpich, src/mpid/ch4/include/mpidpre.h, v4.0 to v5.0; a
     /// receive's source and tag stand in the status since 4.3).
     Partitioned = ["MPIR_Request"] {
@@ -33,12 +30,11 @@ shape!(
         destination: "dev.ch4.part_req.u.send.dest",
         status_source: "status.MPI_SOURCE",
         status_tag: "status.MPI_TAG",
-    }
-    optional {
+    } optional {
         source: "dev.ch4.part_req.u.recv.source",
         tag: "dev.ch4.part_req.u.recv.tag",
-    }
-);
+    };
+}
 
 /// Adds what a generalized request holds.
 ///

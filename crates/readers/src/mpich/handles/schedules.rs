@@ -13,16 +13,14 @@ use super::HandleReader;
 use super::request::Request;
 use crate::ReaderError;
 use crate::planned::{self, Doing, Step};
-use crate::record::{Record, Slot, shape};
+use crate::record::{Record, Slot, shapes};
 use model::{PossibleFunction, Schedule};
 use target::address::TargetAddr;
 use target::{Range, Target, TargetError, fit, is_zero, segments};
 
-shape!(
+shapes! {
     /// A graph.
-    Graph = ["MPII_Genutil_sched_t"] { count: "vtcs.i", vertices: "vtcs.d", request: "req" }
-);
-shape!(
+    Graph = ["MPII_Genutil_sched_t"] { count: "vtcs.i", vertices: "vtcs.d", request: "req" };
     /// A vertex of a graph.
     Vertex = ["MPII_Genutil_vtx_t"] {
         kind: "vtx_kind",
@@ -38,9 +36,7 @@ shape!(
         received_tag: "u.irecv.tag",
         received_on: "u.irecv.comm",
         reduced: "u.reduce_local.count",
-    }
-);
-shape!(
+    };
     /// A list of entries.
     List = ["MPIDU_Sched"] {
         capacity: "size",
@@ -50,10 +46,7 @@ shape!(
         entries: "entries",
         next: "next",
         prev: "prev",
-    }
-    optional { kind: "kind" }
-);
-shape!(
+    } optional { kind: "kind" };
     /// An entry of a list.
     Entry = ["MPIDU_Sched_entry"] {
         kind: "type",
@@ -68,8 +61,8 @@ shape!(
         from: "u.recv.src",
         received_on: "u.recv.comm",
         reduced: "u.reduce.count",
-    }
-);
+    };
+}
 
 /// The `kind` of a list of a collective (`MPIR_SCHED_KIND_REGULAR`); constructors of communicators have another one.
 const REGULAR: u64 = 0;

@@ -3,17 +3,16 @@
 use super::value::Object;
 use super::{Depth, HandleReader, NO_HINTS, NO_OBJECT, value};
 use crate::ReaderError;
-use crate::record::{Record, shape};
+use crate::record::{Record, shapes};
 use model::handle;
 use model::{Handle, HandleKind};
 
-shape!(
+shapes! {
     /// Sessions.
-    Session = ["MPIR_Session"] { errhandler: "errhandler" }
-    optional {
+    Session = ["MPIR_Session"] { errhandler: "errhandler" } optional {
         thread_level: "thread_level",
-    }
-);
+    };
+}
 
 /// Adds what the object holds.
 ///

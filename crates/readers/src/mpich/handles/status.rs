@@ -2,21 +2,20 @@
 //! (pmodels/mpich, src/include/mpi.h.in, v3.4 to v5.0; src/binding/abi/mpi_abi.h and src/include/mpir_status.h, v5.0.1).
 
 use super::HandleReader;
-use crate::record::{Record, shape};
+use crate::record::{Record, shapes};
 use crate::status::{self, error_class, ignored, unknown};
 use layouts::Layouts;
 use model::Handle;
 use target::address::TargetAddr;
 
-shape!(
+shapes! {
     /// A status. Fortran's statuses are the same bytes.
-    Status = ["MPI_Status"] { source: "MPI_SOURCE", tag: "MPI_TAG", error: "MPI_ERROR" }
-    optional {
+    Status = ["MPI_Status"] { source: "MPI_SOURCE", tag: "MPI_TAG", error: "MPI_ERROR" } optional {
         low: "count_lo",
         high: "count_hi_and_cancelled",
         reserved: "MPI_internal",
-    }
-);
+    };
+}
 
 /// No address space has more bytes (x86-64 with pages in five levels), and so no message.
 const MAX_BYTES: u64 = 1 << 57;

@@ -4,13 +4,13 @@
 use super::HandleReader;
 use super::attributes::Attribute;
 use crate::ReaderError;
-use crate::record::{Record, shape};
+use crate::record::{Record, shapes};
 use crate::topology::{Side, Topologies};
 use model::handle::Topology;
 use target::Reason;
 use target::address::TargetAddr;
 
-shape!(
+shapes! {
     /// A topology of any kind.
     Known = ["MPIR_Topology"] {
         kind: "kind",
@@ -28,8 +28,8 @@ shape!(
         destinations: "topo.dist_graph.out",
         destination_weights: "topo.dist_graph.out_weights",
         weighted: "topo.dist_graph.is_weighted",
-    }
-);
+    };
+}
 
 /// The topology among the attributes of a communicator of `size` processes; none where it has none.
 ///

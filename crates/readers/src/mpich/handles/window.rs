@@ -3,12 +3,12 @@
 use super::value::Object;
 use super::{Depth, HandleReader, NO_HINTS, NO_OBJECT, attributes, epochs};
 use crate::ReaderError;
-use crate::record::{Record, shape};
+use crate::record::{Record, shapes};
 use model::handle::{self, Constant, WindowDetails};
 use model::{Handle, HandleKind};
 use target::{Reason, printable};
 
-shape!(
+shapes! {
     /// Windows.
     Win = ["MPIR_Win"] {
         name: "name",
@@ -20,8 +20,8 @@ shape!(
         model: "model",
         attributes: "attributes",
         errhandler: "errhandler",
-    }
-);
+    };
+}
 
 /// Longest name that is read, in bytes (MPI_MAX_OBJECT_NAME is 128).
 const MAX_NAME: usize = 256;

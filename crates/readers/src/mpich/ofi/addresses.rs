@@ -5,15 +5,15 @@ use std::collections::HashMap;
 use crate::libfabric::ANY_ADDRESS;
 use crate::mpich::address_table::{MAX_PROCESSES, ManagerShape, TableShape, world_table};
 use crate::mpich::variables;
-use crate::record::shape;
+use crate::record::shapes;
 use layouts::Layouts;
 use target::address::TargetAddr;
 use target::{Range, Target, TargetError};
 
-shape!(
+shapes! {
     /// One process: its address at the first interface (pmodels/mpich, src/mpid/ch4/netmod/ofi/ofi_pre.h, v4.0 to v5.0).
-    EntryShape = ["MPIDI_av_entry_t"] { address: "netmod.ofi.root_dest" | "netmod.ofi.dest" }
-);
+    EntryShape = ["MPIDI_av_entry_t"] { address: "netmod.ofi.root_dest" | "netmod.ofi.dest" };
+}
 
 /// World ranks by address. Empty where the table was not found.
 #[derive(Debug, Default)]

@@ -6,11 +6,11 @@
 //! kept until the provider is done with it; those of a synchronous one longer: MPICH waits for its answer with a receive of its
 //! own (ofi_send.h).
 
-mod addresses;
+pub mod addresses;
 mod arrived;
 mod bits;
 mod kept;
-mod network;
+pub mod network;
 mod sends;
 
 pub use self::network::provider;

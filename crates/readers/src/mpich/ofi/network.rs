@@ -8,7 +8,7 @@ use super::bits::Bits;
 use crate::libfabric::{Fabric, Listed, Message, Provider, Receive, Send};
 use crate::mpich::communicators::Communicators;
 use crate::mpich::variables;
-use crate::record::{Record, Slot, shape};
+use crate::record::{Record, Slot, shapes};
 use layouts::{LayoutError, Layouts};
 use target::address::TargetAddr;
 use target::{Range, Reason, Target, TargetError};
@@ -41,10 +41,10 @@ impl GlobalShape {
     }
 }
 
-shape!(
+shapes! {
     /// What it has for each interface and network card.
-    ContextShape = ["MPIDI_OFI_context_t"] { domain: "domain", endpoint: "ep", receives: "rx" }
-);
+    ContextShape = ["MPIDI_OFI_context_t"] { domain: "domain", endpoint: "ep", receives: "rx" };
+}
 
 // Classes of libfabric's objects (`FI_CLASS_*`, ofiwg/libfabric, include/rdma/fabric.h): each begins with its own.
 const FABRIC: u64 = 1;

@@ -1,8 +1,8 @@
 //! Messages that lie in memory which the processes of a node share, and that this one has not taken out yet: ch4's own
 //! cells, ch3's nemesis.
 
-mod ch4;
-mod nemesis;
+pub mod ch4;
+pub mod nemesis;
 
 use super::communicators::Communicators;
 use super::transport::Decoded;
@@ -41,7 +41,7 @@ pub fn read(
 }
 
 /// Gathers what is found.
-struct Finder<'a> {
+pub(super) struct Finder<'a> {
     communicators: &'a Communicators,
     limit: usize,
     found: InTransit,

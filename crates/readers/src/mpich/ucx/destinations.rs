@@ -6,16 +6,16 @@ use std::collections::HashMap;
 
 use crate::mpich::address_table::{MAX_PROCESSES, ManagerShape, TableShape, world_table};
 use crate::mpich::variables;
-use crate::record::shape;
+use crate::record::shapes;
 use crate::ucx::Workers;
 use layouts::Layouts;
 use target::address::TargetAddr;
 use target::{Range, Target, TargetError, zeroed};
 
-shape!(
+shapes! {
     /// One process: its connections, by pairs of interfaces.
-    EntryShape = ["MPIDI_av_entry_t"] { connections: "netmod.ucx.dest" }
-);
+    EntryShape = ["MPIDI_av_entry_t"] { connections: "netmod.ucx.dest" };
+}
 
 /// World ranks by connection. Empty where the table was not found.
 #[derive(Debug, Default)]

@@ -1,21 +1,18 @@
 //! MPICH's variable that leads to UCX's workers.
 
 use crate::mpich::variables;
-use crate::record::{Record, Slot, shape};
+use crate::record::{Record, Slot, shapes};
 use crate::ucx::{UcxLayout, Workers};
 use layouts::Layouts;
 use target::address::TargetAddr;
 use target::{Range, Target, TargetError};
 
-shape!(
+shapes! {
     /// `MPIDI_UCX_global` (pmodels/mpich, src/mpid/ch4/netmod/ucx/ucx_types.h, v3.4 to v5.0).
-    GlobalShape = ["MPIDI_UCX_global_t"] { context: "context", first: "ctx" }
-    optional { count: "num_vnis", newer_count: "num_vcis" }
-);
-shape!(
+    GlobalShape = ["MPIDI_UCX_global_t"] { context: "context", first: "ctx" } optional { count: "num_vnis", newer_count: "num_vcis" };
     /// What it has for each interface.
-    InterfaceShape = ["MPIDI_UCX_context_t"] { worker: "worker", address: "if_address", length: "addrname_len" }
-);
+    InterfaceShape = ["MPIDI_UCX_context_t"] { worker: "worker", address: "if_address", length: "addrname_len" };
+}
 
 /// No build has more interfaces (`MPIDI_CH4_MAX_VCIS`).
 const MAX_INTERFACES: u64 = 64;

@@ -5,8 +5,8 @@
 //! nobody has asked for are on a list of UCX's worker.
 
 mod calibrate;
-mod destinations;
-mod global;
+pub mod destinations;
+pub mod global;
 mod native;
 mod tag;
 #[cfg(test)]

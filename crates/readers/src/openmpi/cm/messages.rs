@@ -9,12 +9,12 @@ use crate::ReaderError;
 use crate::openmpi::detect::required;
 use crate::openmpi::pool;
 use crate::openmpi::shapes::{PoolShapes, Shapes};
-use crate::record::shape;
+use crate::record::shapes;
 use layouts::Layouts;
 use model::{Operation, OperationStatus, Remark};
 use target::{Reason, Target};
 
-shape!(
+shapes! {
     /// A matched message (ompi/message/message.h).
     Message = ["ompi_message_t"] {
         next: "super.super.opal_list_next",
@@ -22,8 +22,8 @@ shape!(
         native: "req_ptr",
         source: "peer",
         bytes: "count",
-    }
-);
+    };
+}
 
 const EVIDENCE: &str = "in Open MPI's matched message, and in the request of the mtl ofi that it leads to";
 

@@ -7,7 +7,7 @@
 mod arrived;
 mod bits;
 pub mod held;
-mod messages;
+pub mod messages;
 mod network;
 mod receives;
 mod requests;

@@ -3,10 +3,9 @@
 //! Names are those of the MPI's source (open-mpi/ompi, releases 4.1 and 5.0), ompi/mca/pml/cm/pml_cm_{request,sendreq,recvreq}.h and
 //! ompi/mca/mtl/ofi/mtl_ofi_{types,request,endpoint}.h.
 
-use crate::record::shape;
-use layouts::{LayoutError, Layouts};
+use crate::record::{composite, shapes};
 
-shape!(
+shapes! {
     /// What all requests of cm share, which begin with it.
     Request = ["mca_pml_cm_thin_recv_request_t"] {
         kind: "req_base.req_ompi.req_type",
@@ -26,9 +25,7 @@ shape!(
         buffer: "req_base.req_convertor.pBaseBuf",
         count: "req_base.req_convertor.count",
         mtl: "req_mtl",
-    }
-);
-shape!(
+    };
     /// A persistent receive, which keeps more.
     HeavyReceive = ["mca_pml_cm_hvy_recv_request_t"] {
         buffer: "req_addr",
@@ -36,13 +33,9 @@ shape!(
         peer: "req_peer",
         tag: "req_tag",
         mtl: "req_mtl",
-    }
-);
-shape!(
+    };
     /// A send.
-    ThinSend = ["mca_pml_cm_thin_send_request_t"] { mode: "req_send.req_send_mode", mtl: "req_mtl" }
-);
-shape!(
+    ThinSend = ["mca_pml_cm_thin_send_request_t"] { mode: "req_send.req_send_mode", mtl: "req_mtl" };
     /// A persistent or buffered send, which keeps more.
     HeavySend = ["mca_pml_cm_hvy_send_request_t"] {
         buffer: "req_addr",
@@ -51,13 +44,9 @@ shape!(
         tag: "req_tag",
         packed: "req_buff",
         mtl: "req_mtl",
-    }
-);
-shape!(
+    };
     /// What describes an application's data.
-    Convertor = ["opal_convertor_t"] { datatype: "pDesc", buffer: "pBaseBuf", count: "count" }
-);
-shape!(
+    Convertor = ["opal_convertor_t"] { datatype: "pDesc", buffer: "pBaseBuf", count: "count" };
     /// The mtl's part of a request.
     MtlRequest = ["ompi_mtl_ofi_request_t"] {
         request: "super.ompi_req",
@@ -73,9 +62,7 @@ shape!(
         bits: "match_bits",
         address: "remote_addr",
         parent: "parent",
-    }
-);
-shape!(
+    };
     /// The mtl.
     Module = ["mca_mtl_ofi_module_t"] {
         contexts: "ofi_ctxt",
@@ -87,80 +74,37 @@ shape!(
         tag_mask: "mpi_tag_mask",
         answer: "sync_send_ack",
         protocol: "sync_proto_mask",
-    }
-);
-shape!(
+    };
     /// What it has for each of libfabric's endpoints.
-    Context = ["mca_mtl_ofi_context_t"] { receives: "rx_ep" }
-);
-shape!(
+    Context = ["mca_mtl_ofi_context_t"] { receives: "rx_ep" };
     /// Who a process is for libfabric.
-    Endpoint = ["mca_mtl_ofi_endpoint_t"] { module: "mtl_ofi_module", address: "peer_fiaddr" }
-);
-shape!(
+    Endpoint = ["mca_mtl_ofi_endpoint_t"] { module: "mtl_ofi_module", address: "peer_fiaddr" };
     /// A process, which leads there.
-    Process = ["ompi_proc_t"] { endpoints: "proc_endpoints" }
-);
-
-/// What cm has with every mtl. Each field is the shape of that name.
-#[derive(Debug, Clone)]
-#[allow(missing_docs)]
-pub struct CmShapes {
-    pub request: Request,
-    pub heavy_receive: HeavyReceive,
-    pub thin_send: ThinSend,
-    pub heavy_send: HeavySend,
-    pub send_heavy: u64,
-    pub send_thin: u64,
-    pub receive_heavy: u64,
-    pub receive_thin: u64,
+    Process = ["ompi_proc_t"] { endpoints: "proc_endpoints" };
 }
 
-impl CmShapes {
-    /// Resolves every field.
-    ///
-    /// # Errors
-    /// Names the first that no layout source has.
-    pub fn resolve(layouts: &Layouts) -> Result<Self, LayoutError> {
-        let kind = |name: &str| layouts.constant(&format!("MCA_PML_CM_REQUEST_{name}")).map(|value| value as u64);
-        Ok(Self {
-            request: Request::resolve(layouts)?,
-            heavy_receive: HeavyReceive::resolve(layouts)?,
-            thin_send: ThinSend::resolve(layouts)?,
-            heavy_send: HeavySend::resolve(layouts)?,
-            send_heavy: kind("SEND_HEAVY")?,
-            send_thin: kind("SEND_THIN")?,
-            receive_heavy: kind("RECV_HEAVY")?,
-            receive_thin: kind("RECV_THIN")?,
-        })
+composite! {
+    /// What cm has with every mtl. Each field is the shape of that name.
+    CmShapes {
+        request: Request,
+        heavy_receive: HeavyReceive,
+        thin_send: ThinSend,
+        heavy_send: HeavySend,
+        send_heavy: u64 = "MCA_PML_CM_REQUEST_SEND_HEAVY",
+        send_thin: u64 = "MCA_PML_CM_REQUEST_SEND_THIN",
+        receive_heavy: u64 = "MCA_PML_CM_REQUEST_RECV_HEAVY",
+        receive_thin: u64 = "MCA_PML_CM_REQUEST_RECV_THIN",
     }
 }
 
-/// What the mtl ofi has. Each field is the shape of that name.
-#[derive(Debug, Clone)]
-#[allow(missing_docs)]
-pub struct OfiShapes {
-    pub request: MtlRequest,
-    pub convertor: Convertor,
-    pub module: Module,
-    pub context: Context,
-    pub endpoint: Endpoint,
-    pub process: Process,
-}
-
-impl OfiShapes {
-    /// Resolves every field.
-    ///
-    /// # Errors
-    /// Names the first that no layout source has.
-    pub fn resolve(layouts: &Layouts) -> Result<Self, LayoutError> {
-        Ok(Self {
-            request: MtlRequest::resolve(layouts)?,
-            convertor: Convertor::resolve(layouts)?,
-            module: Module::resolve(layouts)?,
-            context: Context::resolve(layouts)?,
-            endpoint: Endpoint::resolve(layouts)?,
-            process: Process::resolve(layouts)?,
-        })
+composite! {
+    /// What the mtl ofi has. Each field is the shape of that name.
+    OfiShapes {
+        request: MtlRequest,
+        convertor: Convertor,
+        module: Module,
+        context: Context,
+        endpoint: Endpoint,
+        process: Process,
     }
 }

@@ -4,21 +4,17 @@
 //! knows of a keyval itself (its callbacks) hangs from a static variable that a stripped library does not name.
 
 use super::HandleReader;
-use crate::record::{Record, shape};
+use crate::record::{Record, shapes};
 use crate::{ReaderError, add_problem};
 use model::Known;
 use model::handle::{Attribute, AttributeValue, SetBy};
 use target::address::TargetAddr;
 
-shape!(
+shapes! {
     /// A hash table with open addressing (opal/class/opal_hash_table.c, v4.1.4 and v5.0.7).
-    Table = ["opal_hash_table_t"] { elements: "ht_table", capacity: "ht_capacity", count: "ht_size" }
-);
-shape!(
+    Table = ["opal_hash_table_t"] { elements: "ht_table", capacity: "ht_capacity", count: "ht_size" };
     /// A place in it.
-    Element = ["opal_hash_element_t"] { valid: "valid", key: "key.u32", value: "value" }
-);
-shape!(
+    Element = ["opal_hash_element_t"] { valid: "valid", key: "key.u32", value: "value" };
     /// A value with the way in which it was set.
     Value = ["attribute_key_value_t"] {
         key: "av_key",
@@ -27,8 +23,8 @@ shape!(
         fint: "av_value.av_fint",
         aint: "av_value.av_aint",
         set_from: "av_set_from",
-    }
-);
+    };
+}
 
 /// No table has more places than this; the library's begin with 31.
 const MAX_CAPACITY: u64 = 1 << 16;

@@ -9,13 +9,13 @@ use super::schedule::{self, Rounds};
 use super::{Depth, HandleReader};
 use crate::ReaderError;
 use crate::planned;
-use crate::record::{Record, Slot, shape};
+use crate::record::{Record, Slot, shapes};
 use model::handle::{Fact, Reference};
 use model::{Handle, HandleKind, Known, Typed};
 use target::Reason;
 use target::address::TargetAddr;
 
-shape!(
+shapes! {
     /// A request.
     Nbc = ["ompi_coll_libnbc_request_t"] {
         comm: "comm",
@@ -25,8 +25,8 @@ shape!(
         posted_len: "req_count",
         schedule: "schedule",
         temporary: "tmpbuf",
-    }
-);
+    };
+}
 /// A round never has more messages than this (1 Mi): a few for each process.
 const MAX_POSTED: u64 = 1 << 20;
 

@@ -6,7 +6,7 @@ use super::origins::{origin, written_ids};
 use super::references::{FILE_COMM, LOCAL_COMM, WIN_COMM};
 use super::{Depth, HandleReader, attributes, hints, kinds, object, topology};
 use crate::ReaderError;
-use crate::record::{Record, Slot, shape};
+use crate::record::{Record, Slot, shapes};
 use crate::references::Refers;
 use model::handle::{self, CommunicatorDetails, References};
 use model::{Handle, HandleKind, Known};
@@ -14,15 +14,15 @@ use target::Reason;
 use target::address::TargetAddr;
 use target::printable;
 
-shape!(
+shapes! {
     /// What the reader of queues does not need.
     Communicator = ["ompi_communicator_t"] {
         errhandler: "error_handler",
         attributes: "c_keyhash",
         topology: "c_topo",
         info: "super.s_info",
-    }
-);
+    };
+}
 
 /// Longest name that is read, in bytes (MPI_MAX_OBJECT_NAME is 64).
 const MAX_NAME: usize = 256;

@@ -5,13 +5,13 @@ use crate::ReaderError;
 use crate::datatypes::envelope::{Combiner, Envelope, Kept, Numbers, lengths};
 use crate::datatypes::tree::{Node, Tree};
 use crate::datatypes::{self, Source};
-use crate::record::{Record, Slot, shape};
+use crate::record::{Record, Slot, shapes};
 use model::handle::{Reference, References};
 use model::{Handle, HandleKind, Known};
 use target::address::TargetAddr;
 use target::printable;
 
-shape!(
+shapes! {
     /// Datatypes.
     Shape = ["ompi_datatype_t"] {
         name: "name",
@@ -24,9 +24,7 @@ shape!(
         true_ub: "super.true_ub",
         align: "super.align",
         args: "args",
-    }
-);
-shape!(
+    };
     /// What the library keeps of the call that made a datatype: `ompi_datatype_set_args`
     /// (ompi/datatype/ompi_datatype_args.c, v4.1.4 and v5.0.7).
     Arguments = ["ompi_datatype_args_t"] {
@@ -37,12 +35,11 @@ shape!(
         addresses_len: "ca",
         datatypes: "d",
         datatypes_len: "cd",
-    }
-    optional {
+    } optional {
         counts: "l",
         counts_len: "cl",
-    }
-);
+    };
+}
 
 /// Longest name that is read, in bytes (MPI_MAX_OBJECT_NAME is 64).
 const MAX_NAME: usize = 256;

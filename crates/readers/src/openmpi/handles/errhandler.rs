@@ -1,7 +1,7 @@
 //! Error handlers (ompi/errhandler/errhandler.h, v4.1.4 and v5.0.7).
 
 use super::{Depth, HandleReader};
-use crate::record::{Record, Slot, shape};
+use crate::record::{Record, Slot, shapes};
 use crate::references::Refers;
 use crate::{ReaderError, functions};
 use model::handle::{self, Fact, Language};
@@ -9,7 +9,7 @@ use model::{Handle, HandleKind, Known};
 use target::address::TargetAddr;
 use target::printable;
 
-shape!(
+shapes! {
     /// Error handlers. Each function is set for its own kind of object only.
     Errhandler = ["ompi_errhandler_t"] {
         name: "eh_name",
@@ -20,8 +20,8 @@ shape!(
         win: "eh_win_fn",
     } optional {
         session: "eh_instance_fn",
-    }
-);
+    };
+}
 
 /// Longest name that is read, in bytes (MPI_MAX_OBJECT_NAME is 64).
 const MAX_NAME: usize = 256;

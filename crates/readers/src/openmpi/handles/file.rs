@@ -2,13 +2,13 @@
 
 use super::{Depth, HandleReader, hints, ompio};
 use crate::ReaderError;
-use crate::record::{Record, shape};
+use crate::record::{Record, shapes};
 use model::handle::{self, FileDetails, Shown};
 use model::{Handle, HandleKind, HandleState};
 use target::address::TargetAddr;
 use target::{Reason, printable};
 
-shape!(
+shapes! {
     /// Files.
     File = ["ompi_file_t"] {
         name: "f_filename",
@@ -21,8 +21,8 @@ shape!(
             | "f_io_selected_component.v3_0_0.io_version.mca_component_name",
         data: "f_io_selected_data",
         info: "super.s_info",
-    }
-);
+    };
+}
 
 /// Longest file name that is read, in bytes (PATH_MAX).
 const MAX_NAME: usize = 4096;

@@ -2,17 +2,17 @@
 
 use super::{Depth, HandleReader};
 use crate::ReaderError;
-use crate::record::{Record, shape};
+use crate::record::{Record, shapes};
 use crate::references::Refers;
 use model::handle::{self, GroupDetails, WorldRanks};
 use model::{Handle, HandleKind, Known};
 use target::Reason;
 use target::address::TargetAddr;
 
-shape!(
+shapes! {
     /// What all groups have.
-    Group = ["ompi_group_t"] { count: "grp_proc_count", rank: "grp_my_rank", flags: "grp_flags" }
-);
+    Group = ["ompi_group_t"] { count: "grp_proc_count", rank: "grp_my_rank", flags: "grp_flags" };
+}
 
 /// Flags that tell how the members are stored, and the word for each.
 const STORAGE: &[(&str, &str)] = &[

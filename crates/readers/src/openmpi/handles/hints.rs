@@ -2,7 +2,7 @@
 
 use super::HandleReader;
 use crate::ReaderError;
-use crate::record::{Record, Slot, shape};
+use crate::record::{Record, Slot, shapes};
 use crate::walk::circular_list;
 use layouts::FieldKind;
 use model::Known;
@@ -10,18 +10,14 @@ use model::handle::{self, Entry};
 use target::address::TargetAddr;
 use target::{Reason, printable};
 
-shape!(
+shapes! {
     /// A list of keys and values (opal/util/info.h, v4.1.4 and v5.0.7).
-    Info = ["opal_info_t"] { sentinel: "super.opal_list_sentinel", count: "super.opal_list_length" }
-);
-shape!(
+    Info = ["opal_info_t"] { sentinel: "super.opal_list_sentinel", count: "super.opal_list_length" };
     /// One key and its value.
-    Listed = ["opal_info_entry_t"] { key: "ie_key", value: "ie_value" } optional { internal: "ie_internal" }
-);
-shape!(
+    Listed = ["opal_info_entry_t"] { key: "ie_key", value: "ie_value" } optional { internal: "ie_internal" };
     /// A counted text, since 5.0 (opal/util/info.h and opal/class/opal_cstring.h, v5.0.7).
-    CountedText = ["opal_cstring_t"] { length: "length", text: "string" }
-);
+    CountedText = ["opal_cstring_t"] { length: "length", text: "string" };
+}
 
 /// More keys than this are not read.
 const MAX_ENTRIES: usize = 10_000;

@@ -15,7 +15,7 @@ use crate::openmpi::pml::Pml;
 use crate::openmpi::pool;
 use crate::openmpi::requests::RequestConstants;
 use crate::openmpi::shapes::PoolShapes;
-use crate::record::{Slot, shape, size_of};
+use crate::record::{Slot, shapes, size_of};
 use crate::references::Refers;
 use layouts::LayoutError;
 use model::handle::References;
@@ -23,10 +23,10 @@ use model::{HandleKind, Known};
 use target::Reason;
 use target::address::TargetAddr;
 
-shape!(
+shapes! {
     /// What all requests share.
-    Common = ["ompi_request_t"] { state: "req_state", object: "req_mpi_object.comm" }
-);
+    Common = ["ompi_request_t"] { state: "req_state", object: "req_mpi_object.comm" };
+}
 
 /// With what requests of collectives begin.
 const HELD: &str = "ompi_coll_base_nbc_request_t";

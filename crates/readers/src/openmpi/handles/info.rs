@@ -2,14 +2,14 @@
 
 use super::{Depth, HandleReader, hints};
 use crate::ReaderError;
-use crate::record::{Record, shape};
+use crate::record::{Record, shapes};
 use model::Handle;
 use target::address::TargetAddr;
 
-shape!(
+shapes! {
     /// Info objects.
-    Info = ["ompi_info_t"] { list: "super", freed: "i_freed" }
-);
+    Info = ["ompi_info_t"] { list: "super", freed: "i_freed" };
+}
 
 /// Adds what the object at `addr` holds.
 ///

@@ -8,14 +8,14 @@ use crate::openmpi::pml::Pml;
 use crate::openmpi::pool;
 use crate::openmpi::requests::COMPLETED;
 use crate::openmpi::shapes::PoolShapes;
-use crate::record::{Record, shape};
+use crate::record::{Record, shapes};
 use crate::{ReaderError, add_problem};
 use model::handle::{self, Fact};
 use model::{Handle, HandleKind, HandleState};
 use target::Reason;
 use target::address::TargetAddr;
 
-shape!(
+shapes! {
     /// Messages.
     Message = ["ompi_message_t"] {
         next: "super.super.opal_list_next",
@@ -23,8 +23,8 @@ shape!(
         request: "req_ptr",
         source: "peer",
         bytes: "count",
-    }
-);
+    };
+}
 
 /// The object behind MPI_MESSAGE_NO_PROC, and the pool of all others (ompi/message/message.c, v4.1.4 and v5.0.7).
 const NO_PROC: &str = "ompi_message_no_proc";

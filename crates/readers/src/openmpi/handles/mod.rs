@@ -32,6 +32,7 @@ mod session;
 mod status;
 mod table;
 mod topology;
+pub mod wanted;
 mod window;
 
 use std::cell::{Cell, OnceCell};

@@ -4,7 +4,7 @@ use super::freed::{self, Remains};
 use super::kinds::Kind;
 use super::{HandleReader, table};
 use crate::ReaderError;
-use crate::record::{Slot, shape};
+use crate::record::{Slot, shapes};
 use model::HandleKind;
 use target::address::TargetAddr;
 use target::{TargetError, printable};
@@ -22,10 +22,10 @@ pub enum Found {
     Invalid(String),
 }
 
-shape!(
+shapes! {
     /// A class of objects.
-    Class = ["opal_class_t"] { name: "cls_name", parent: "cls_parent" }
-);
+    Class = ["opal_class_t"] { name: "cls_name", parent: "cls_parent" };
+}
 
 /// Classes derive from one another at most this deep; Open MPI's own are four deep.
 const MAX_DEPTH: usize = 16;

@@ -3,7 +3,7 @@
 //! The structures have no class that states their size, so they are believed only where they point back to the file.
 
 use super::HandleReader;
-use crate::record::{Record, Slot, shape};
+use crate::record::{Record, Slot, shapes};
 use crate::references::Refers;
 use crate::walk::{Walk, circular_list};
 use crate::{ReaderError, add_problem};
@@ -15,7 +15,7 @@ use target::{Reason, printable};
 /// The component's name.
 pub const NAME: &str = "ompio";
 
-shape!(
+shapes! {
     /// An open file (`mca_common_ompio_data_t`, ompi/mca/common/ompio/common_ompio.h, v4.1.4 and v5.0.7). The view is what
     /// `mca_io_ompio_file_get_view` returns (ompi/mca/io/ompio/io_ompio_file_set_view.c).
     Data = ["mca_common_ompio_data_t"] {
@@ -25,8 +25,8 @@ shape!(
         etype: "ompio_fh.f_etype",
         filetype: "ompio_fh.f_orig_filetype",
         representation: "ompio_fh.f_datarep",
-    }
-);
+    };
+}
 
 /// A request (ompi/mca/common/ompio/common_ompio_request.h, v4.1.4 and v5.0.7).
 const REQUEST: &str = "mca_ompio_request_t";

@@ -3,14 +3,12 @@
 use super::Depth;
 use super::request::Request;
 use crate::ReaderError;
-use crate::record::{Record, shape};
+use crate::record::{Record, shapes};
 use model::{Handle, HandleKind, HandleState, Typed};
 
-shape!(
+shapes! {
     /// A request of rdma. Of its members only the window is always set.
-    Rdma = ["ompi_osc_rdma_request_t"] { win: "super.req_mpi_object.win" }
-);
-shape!(
+    Rdma = ["ompi_osc_rdma_request_t"] { win: "super.req_mpi_object.win" };
     /// A request of pt2pt, which also says what is moved.
     PointToPoint = ["ompi_osc_pt2pt_request_t"] {
         kind: "type",
@@ -18,8 +16,8 @@ shape!(
         count: "origin_count",
         datatype: "origin_dt",
         win: "super.req_mpi_object.win",
-    }
-);
+    };
+}
 
 /// The functions, by the ends of the components' constants (osc_rdma_types.h, osc_pt2pt_header.h).
 const CALLS: &[(&str, &str)] =

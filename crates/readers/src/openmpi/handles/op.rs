@@ -1,17 +1,17 @@
 //! Operators (`ompi_op_t`, ompi/op/op.h, v4.1.4 and v5.0.7).
 
 use super::{Depth, HandleReader};
-use crate::record::{Record, shape};
+use crate::record::{Record, shapes};
 use crate::{ReaderError, functions};
 use model::Handle;
 use model::handle::{self, Fact, Language};
 use target::address::TargetAddr;
 use target::printable;
 
-shape!(
+shapes! {
     /// Operators. The user's function is the first word of a union, whatever the language.
-    Op = ["ompi_op_t"] { name: "o_name", flags: "o_flags", function: "o_func.c_fn" }
-);
+    Op = ["ompi_op_t"] { name: "o_name", flags: "o_flags", function: "o_func.c_fn" };
+}
 
 /// Longest name that is read, in bytes (MPI_MAX_OBJECT_NAME is 64).
 const MAX_NAME: usize = 256;

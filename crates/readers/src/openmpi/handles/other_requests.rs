@@ -2,14 +2,14 @@
 
 use super::request::{Request, is_completed_send};
 use super::{Depth, file, object, ompio};
-use crate::record::{Record, Slot, shape};
+use crate::record::{Record, Slot, shapes};
 use crate::{ReaderError, functions};
 use model::handle::{Fact, Functions, GeneralizedRequest, Language, PartitionedDetails, PartitionedRequest};
 use model::{Handle, HandleKind, RequestSort};
 use target::Reason;
 use target::address::TargetAddr;
 
-shape!(
+shapes! {
     /// A generalized request (ompi/request/grequest.h, v4.1.4 and v5.0.7).
     Generalized = ["ompi_grequest_t"] {
         query: "greq_query",
@@ -17,13 +17,9 @@ shape!(
         cancel: "greq_cancel",
         state: "greq_state",
         in_c: "greq_funcs_are_c",
-    }
-);
-shape!(
+    };
     /// A request of ompio (ompi/mca/common/ompio/common_ompio_request.h, v4.1.4 and v5.0.7).
-    File = ["mca_ompio_request_t"] { kind: "req_type" }
-);
-shape!(
+    File = ["mca_ompio_request_t"] { kind: "req_type" };
     /// A request of partitioned communication (ompi/mca/part/persist/part_persist_request.h, v5.0.7). The members up to
     /// the tag are those of all components (ompi/mca/part/base/part_base_prequest.h); the others differ within a series.
     Partitioned = ["mca_part_persist_request_t", "mca_part_base_prequest_t"] {
@@ -38,8 +34,8 @@ shape!(
         tag: "req_tag",
     } optional {
         done: "done_count",
-    }
-);
+    };
+}
 
 /// Adds what a generalized request holds.
 ///

@@ -71,11 +71,12 @@ impl Refers for HandleReader<'_> {
     fn find_pointing(&self, (kind, member): Member) -> Pointing<TargetAddr> {
         let mut known = Pointing::default();
         let Some(place) = kinds::of(kind) else { return known };
-        let slot = match Slot::probe(self.layouts, place.type_name, member) {
-            Ok(Some(slot)) => Some(slot),
-            Ok(None) if [FILE_COMM, WIN_COMM].contains(&(kind, member)) => None,
+        let of_component = [FILE_COMM, WIN_COMM].contains(&(kind, member));
+        let probed = if of_component { Ok(None) } else { Slot::probe(self.layouts, place.type_name, member) };
+        let slot = match probed {
+            Ok(slot) if slot.is_some() || of_component => slot,
             // Members are probed, never versions: what this release lacks, none of its objects has.
-            Ok(None) => return known,
+            Ok(_) => return known,
             Err(error) => {
                 known.reason = Some(error.to_string());
                 return known;

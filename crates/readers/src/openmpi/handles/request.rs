@@ -12,12 +12,12 @@ use crate::ReaderError;
 use crate::openmpi::cm::held;
 use crate::openmpi::pml::Pml;
 use crate::openmpi::requests::{COMPLETED, RequestConstants};
-use crate::record::{Record, shape};
+use crate::record::{Record, shapes};
 use model::{Handle, HandleKind, HandleState, Progress, RequestFacts, RequestSort};
 use target::address::TargetAddr;
 use target::printable;
 
-shape!(
+shapes! {
     /// What all requests share.
     Common = ["ompi_request_t"] {
         kind: "req_type",
@@ -27,12 +27,10 @@ shape!(
         state: "req_state",
         persistent: "req_persistent",
         communicator: "req_mpi_object.comm",
-    }
-);
-shape!(
+    };
     /// The class of an object.
-    Class = ["opal_class_t"] { name: "cls_name", bytes: "cls_sizeof", parent: "cls_parent" }
-);
+    Class = ["opal_class_t"] { name: "cls_name", bytes: "cls_sizeof", parent: "cls_parent" };
+}
 
 /// What the library's kinds of requests are called.
 const TYPES: &[(&str, RequestSort)] = &[

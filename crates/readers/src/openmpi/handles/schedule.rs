@@ -7,27 +7,21 @@ use super::HandleReader;
 use crate::ReaderError;
 use crate::openmpi::libnbc::{self, Algorithms, Member};
 use crate::planned::{self, Doing, Step};
-use crate::record::{Record, Slot, shape, size_of};
+use crate::record::{Record, Slot, shapes, size_of};
 use model::Schedule;
 use target::address::TargetAddr;
 use target::{Target, TargetError};
 
-shape!(
+shapes! {
     /// A schedule.
-    Whole = ["NBC_Schedule"] { len: "size", data: "data" }
-);
-shape!(
+    Whole = ["NBC_Schedule"] { len: "size", data: "data" };
     /// A message to a member.
-    Sent = ["NBC_Args_send"] { count: "count", buffer: "buf", datatype: "datatype", peer: "dest", local: "local", temporary: "tmpbuf" }
-);
-shape!(
+    Sent = ["NBC_Args_send"] { count: "count", buffer: "buf", datatype: "datatype", peer: "dest", local: "local", temporary: "tmpbuf" };
     /// A message from a member.
-    Received = ["NBC_Args_recv"] { count: "count", buffer: "buf", datatype: "datatype", peer: "source", local: "local", temporary: "tmpbuf" }
-);
-shape!(
+    Received = ["NBC_Args_recv"] { count: "count", buffer: "buf", datatype: "datatype", peer: "source", local: "local", temporary: "tmpbuf" };
     /// What of a communicator a schedule depends on.
-    Comm = ["ompi_communicator_t"] { rank: "c_my_rank", group: "c_local_group", remote_group: "c_remote_group", flags: "c_flags" }
-);
+    Comm = ["ompi_communicator_t"] { rank: "c_my_rank", group: "c_local_group", remote_group: "c_remote_group", flags: "c_flags" };
+}
 
 /// A schedule never has more bytes than this (64 Mi).
 const MAX_SCHEDULE: u64 = 1 << 26;

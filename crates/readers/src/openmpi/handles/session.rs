@@ -2,21 +2,21 @@
 
 use super::{Depth, HandleReader, attributes, hints, kinds, object};
 use crate::ReaderError;
-use crate::record::{Record, shape};
+use crate::record::{Record, shapes};
 use model::handle;
 use model::{Handle, HandleKind};
 use target::address::TargetAddr;
 use target::printable;
 
-shape!(
+shapes! {
     /// Sessions.
     Session = ["ompi_instance_t"] {
         name: "i_name",
         errhandler: "error_handler",
         attributes: "i_keyhash",
         info: "super.s_info",
-    }
-);
+    };
+}
 
 /// Longest name that is read, in bytes (MPI_MAX_OBJECT_NAME is 64).
 const MAX_NAME: usize = 256;

@@ -1,12 +1,12 @@
 //! Statuses, which lie in the application's memory.
 
 use super::HandleReader;
-use crate::record::{Record, shape};
+use crate::record::{Record, shapes};
 use crate::status::{self, error_class, ignored, unknown};
 use model::Handle;
 use target::address::TargetAddr;
 
-shape!(
+shapes! {
     /// A status (`ompi_status_public_t`, ompi/include/mpi.h.in, v4.1.4 and v5.0.7). Fortran's statuses are the same bytes.
     Status = ["ompi_status_public_t"] {
         source: "MPI_SOURCE",
@@ -14,8 +14,8 @@ shape!(
         error: "MPI_ERROR",
         cancelled: "_cancelled",
         bytes: "_ucount",
-    }
-);
+    };
+}
 
 /// The status at an address.
 pub fn at(reader: &HandleReader<'_>, addr: TargetAddr) -> Handle {

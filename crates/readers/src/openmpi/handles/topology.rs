@@ -2,29 +2,23 @@
 
 use super::HandleReader;
 use crate::ReaderError;
-use crate::record::{Record, shape};
+use crate::record::{Record, shapes};
 use crate::topology::{Side, Topologies};
 use model::handle::Topology;
 use target::address::TargetAddr;
 
-shape!(
+shapes! {
     /// What all topologies have.
     Module = ["mca_topo_base_module_t"] {
         reorder: "reorder",
         cart: "mtc.cart",
         graph: "mtc.graph",
         dist_graph: "mtc.dist_graph",
-    }
-);
-shape!(
+    };
     /// A Cartesian topology.
-    Cart = ["mca_topo_base_comm_cart_2_2_0_t"] { ndims: "ndims", dims: "dims", periods: "periods", coords: "coords" }
-);
-shape!(
+    Cart = ["mca_topo_base_comm_cart_2_2_0_t"] { ndims: "ndims", dims: "dims", periods: "periods", coords: "coords" };
     /// A graph topology.
-    Graph = ["mca_topo_base_comm_graph_2_2_0_t"] { nodes: "nnodes", index: "index", edges: "edges" }
-);
-shape!(
+    Graph = ["mca_topo_base_comm_graph_2_2_0_t"] { nodes: "nnodes", index: "index", edges: "edges" };
     /// A distributed graph topology: this process's part.
     DistGraph = ["mca_topo_base_comm_dist_graph_2_2_0_t"] {
         sources: "in",
@@ -34,8 +28,8 @@ shape!(
         indegree: "indegree",
         outdegree: "outdegree",
         weighted: "weighted",
-    }
-);
+    };
+}
 
 /// The topology behind `module`, the `c_topo` of a communicator with those flags and that many processes; none where it has
 /// none.

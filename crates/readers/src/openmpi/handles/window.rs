@@ -3,13 +3,13 @@
 use super::epochs::{self, Epochs, Window};
 use super::{Depth, HandleReader, attributes, hints};
 use crate::ReaderError;
-use crate::record::{Record, Slot, shape};
+use crate::record::{Record, Slot, shapes};
 use model::handle::{self, Attribute, AttributeValue, Constant, WindowDetails};
 use model::{Handle, HandleKind, Known};
 use target::address::TargetAddr;
 use target::{Reason, printable};
 
-shape!(
+shapes! {
     /// Windows.
     Win = ["ompi_win_t"] {
         name: "w_name",
@@ -20,8 +20,8 @@ shape!(
         errhandler: "error_handler",
         module: "w_osc_module",
         info: "super.s_info",
-    }
-);
+    };
+}
 
 /// Longest name that is read, in bytes (MPI_MAX_OBJECT_NAME is 64).
 const MAX_NAME: usize = 256;

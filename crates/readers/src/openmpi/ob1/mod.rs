@@ -5,7 +5,7 @@ mod peers;
 mod posted;
 pub mod requests;
 pub mod shapes;
-mod shared_memory;
+pub mod shared_memory;
 mod unexpected;
 
 use std::collections::BTreeMap;

@@ -3,10 +3,9 @@
 //! Names are those of the MPI's source (open-mpi/ompi, releases 4.1 and 5.0), ompi/mca/pml/base/pml_base_{request,sendreq,recvreq}.h
 //! and ompi/mca/pml/ob1/pml_ob1_{comm,hdr,recvfrag,recvreq,sendreq}.h.
 
-use crate::record::shape;
-use layouts::{LayoutError, Layouts};
+use crate::record::{composite, shapes};
 
-shape!(
+shapes! {
     /// What all point-to-point requests share.
     Request = ["mca_pml_base_request_t"] {
         kind: "req_ompi.req_type",
@@ -28,34 +27,22 @@ shape!(
         peer: "req_peer",
         tag: "req_tag",
         sequence: "req_sequence",
-    }
-);
-shape!(
+    };
     /// A send request of any pml.
-    BaseSend = ["mca_pml_base_send_request_t"] { data: "req_addr", bytes: "req_bytes_packed", mode: "req_send_mode" }
-);
-shape!(
+    BaseSend = ["mca_pml_base_send_request_t"] { data: "req_addr", bytes: "req_bytes_packed", mode: "req_send_mode" };
     /// A send request of ob1.
-    Send = ["mca_pml_ob1_send_request_t"] { peer_request: "req_recv", moved: "req_bytes_delivered" }
-);
-shape!(
+    Send = ["mca_pml_ob1_send_request_t"] { peer_request: "req_recv", moved: "req_bytes_delivered" };
     /// A receive request of any pml.
-    BaseReceive = ["mca_pml_base_recv_request_t"] { bytes: "req_bytes_packed" }
-);
-shape!(
+    BaseReceive = ["mca_pml_base_recv_request_t"] { bytes: "req_bytes_packed" };
     /// A receive request of ob1.
-    Receive = ["mca_pml_ob1_recv_request_t"] { matched: "req_match_received", moved: "req_bytes_received" }
-);
-shape!(
+    Receive = ["mca_pml_ob1_recv_request_t"] { matched: "req_match_received", moved: "req_bytes_received" };
     /// ob1's part of a communicator.
     PmlComm = ["mca_pml_ob1_comm_t", "mca_pml_comm_t"] {
         sequence: "recv_sequence",
         wild_receives: "wild_receives",
         procs: "procs",
         num_procs: "num_procs",
-    }
-);
-shape!(
+    };
     /// ob1's state for one peer in one communicator.
     PmlProc = ["mca_pml_ob1_comm_proc_t"] {
         expected_sequence: "expected_sequence",
@@ -63,17 +50,13 @@ shape!(
         out_of_order: "frags_cant_match",
         specific_receives: "specific_receives",
         unexpected: "unexpected_frags",
-    }
-);
-shape!(
+    };
     /// A message that has arrived.
     Fragment = ["mca_pml_ob1_recv_frag_t"] {
         header: "hdr",
         range: "range",
         segments: "segments",
-    }
-);
-shape!(
+    };
     /// The header that was sent with a message.
     Header = ["mca_pml_ob1_hdr_t"] {
         kind: "hdr_common.hdr_type",
@@ -91,45 +74,22 @@ shape!(
         extended_base: "hdr_ext_match.hdr_ext_cid.hdr_cid.cid_base",
         extended_sub: "hdr_ext_match.hdr_ext_cid.hdr_cid.cid_sub.u64",
         extended_rendezvous_bytes: "hdr_ext_rndv.hdr_rndv.hdr_msg_length",
-    }
-);
-shape!(
+    };
     /// A piece of a message's data.
-    Segment = ["mca_btl_base_segment_t"] { addr: "seg_addr", len: "seg_len" }
-);
-/// What only the pml ob1 has; resolved only where ob1 is selected. Each field is the shape of that name.
-#[derive(Debug, Clone)]
-#[allow(missing_docs)]
-pub struct Ob1Shapes {
-    pub request: Request,
-    pub base_send: BaseSend,
-    pub send: Send,
-    pub base_receive: BaseReceive,
-    pub receive: Receive,
-    pub pml_comm: PmlComm,
-    pub pml_proc: PmlProc,
-    pub fragment: Fragment,
-    pub header: Header,
-    pub segment: Segment,
+    Segment = ["mca_btl_base_segment_t"] { addr: "seg_addr", len: "seg_len" };
 }
-
-impl Ob1Shapes {
-    /// Resolves every field.
-    ///
-    /// # Errors
-    /// Names the first that no layout source has.
-    pub fn resolve(layouts: &Layouts) -> Result<Self, LayoutError> {
-        Ok(Self {
-            request: Request::resolve(layouts)?,
-            base_send: BaseSend::resolve(layouts)?,
-            send: Send::resolve(layouts)?,
-            base_receive: BaseReceive::resolve(layouts)?,
-            receive: Receive::resolve(layouts)?,
-            pml_comm: PmlComm::resolve(layouts)?,
-            pml_proc: PmlProc::resolve(layouts)?,
-            fragment: Fragment::resolve(layouts)?,
-            header: Header::resolve(layouts)?,
-            segment: Segment::resolve(layouts)?,
-        })
+composite! {
+    /// What only the pml ob1 has; resolved only where ob1 is selected. Each field is the shape of that name.
+    Ob1Shapes {
+        request: Request,
+        base_send: BaseSend,
+        send: Send,
+        base_receive: BaseReceive,
+        receive: Receive,
+        pml_comm: PmlComm,
+        pml_proc: PmlProc,
+        fragment: Fragment,
+        header: Header,
+        segment: Segment,
     }
 }

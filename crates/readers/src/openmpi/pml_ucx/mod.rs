@@ -10,7 +10,7 @@ pub mod opened;
 mod persistent;
 mod places;
 mod role;
-mod shapes;
+pub mod shapes;
 mod stack;
 mod tag;
 mod unexpected;

@@ -1,18 +1,15 @@
 //! The structures of the pml ucx, field by field (open-mpi/ompi, ompi/mca/pml/ucx/pml_ucx{,_request,_datatype}.h, v4.1.4 and v5.0.10).
 
-use crate::record::shape;
-use layouts::{LayoutError, Layouts};
+use crate::record::{composite, shapes};
 
-shape!(
+shapes! {
     /// The pml itself, `ompi_pml_ucx`.
     Module = ["mca_pml_ucx_module_t"] {
         context: "ucp_context",
         worker: "ucp_worker",
         persistent: "persistent_reqs",
         request_size: "request_size",
-    }
-);
-shape!(
+    };
     /// A persistent request; while it is active UCX has another one for it.
     Persistent = ["mca_pml_ucx_persistent_request_t"] {
         // Taking an object from the pool clears its link, giving it back sets it (opal/class/opal_lifo.h, v4.1.4 and v5.0.7).
@@ -33,60 +30,35 @@ shape!(
         mode: "send.mode",
         endpoint: "send.ep",
         mask: "recv.tag_mask",
-    }
-);
-shape!(
+    };
     /// What packs data that does not lie in one piece.
     Convertor = ["mca_pml_ucx_convertor_t"] {
         class: "super.super.super.obj_class",
         datatype: "datatype",
         count: "opal_conv.count",
         buffer: "opal_conv.pBaseBuf",
-    }
-);
-shape!(
+    };
     /// The request that the pml has behind each of UCX's.
     Behind = ["ompi_request_t"] {
         status_bytes: "req_status._ucount",
         status_error: "req_status.MPI_ERROR",
         cancelled: "req_status._cancelled",
         called_with: "req_complete_cb_data",
-    }
-);
-shape!(
+    };
     /// What libraries of networks keep of a process.
-    Endpoints = ["ompi_proc_t"] { all: "proc_endpoints" }
-);
-shape!(
+    Endpoints = ["ompi_proc_t"] { all: "proc_endpoints" };
     /// A message that MPI_Mprobe matched: it has the address of UCX's.
-    Message = ["ompi_message_t"] { next: "super.super.opal_list_next", comm: "comm", native: "req_ptr" }
-);
-
-/// All of them. Each field is the shape of that name.
-#[derive(Debug, Clone)]
-#[allow(missing_docs)]
-pub struct UcxShapes {
-    pub module: Module,
-    pub persistent: Persistent,
-    pub convertor: Convertor,
-    pub behind: Behind,
-    pub endpoints: Endpoints,
-    pub message: Message,
+    Message = ["ompi_message_t"] { next: "super.super.opal_list_next", comm: "comm", native: "req_ptr" };
 }
 
-impl UcxShapes {
-    /// Resolves every field.
-    ///
-    /// # Errors
-    /// Names the first that no layout source has.
-    pub fn resolve(layouts: &Layouts) -> Result<Self, LayoutError> {
-        Ok(Self {
-            module: Module::resolve(layouts)?,
-            persistent: Persistent::resolve(layouts)?,
-            convertor: Convertor::resolve(layouts)?,
-            behind: Behind::resolve(layouts)?,
-            endpoints: Endpoints::resolve(layouts)?,
-            message: Message::resolve(layouts)?,
-        })
+composite! {
+    /// All of them. Each field is the shape of that name.
+    UcxShapes {
+        module: Module,
+        persistent: Persistent,
+        convertor: Convertor,
+        behind: Behind,
+        endpoints: Endpoints,
+        message: Message,
     }
 }

@@ -6,12 +6,13 @@ use super::located::Located;
 use super::{InProcess, lifetime};
 use crate::SessionError;
 use crate::detection::{ConstantsOf, Detected, LayoutChoice, mpi_image};
-use layouts::{Candidate, LayoutSource, Layouts, MPICH, Profile, Verification, candidates, compare_abi, shipped_for};
+use layouts::{Candidate, LayoutSource, Layouts, Profile, Verification, candidates, compare_abi, shipped_for};
 use model::Mpi;
 use readers::mpich::MpichProcess;
 use readers::mpich::library::{self, Library};
 use readers::mpich::pools::Pools;
 use readers::mpich::verify::verify;
+use readers::wanted::MPICH;
 use target::{Image, Target, libraries, segments};
 
 /// What was chosen: layouts, the name of their source, how they were verified.

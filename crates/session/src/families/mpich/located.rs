@@ -6,13 +6,14 @@ use super::super::Installed;
 use super::{handle_bytes, lifetime};
 use crate::SessionError;
 use crate::detection::{Detected, QUEUES};
-use layouts::{MPICH, Verification};
+use layouts::Verification;
 use model::{Capability, QueueReport};
 use readers::mpich::MpichProcess;
 use readers::mpich::handle_value::ObjectKind;
 use readers::mpich::library::INTEL_MPI;
 use readers::mpich::located::{self, Offsets, locate};
 use readers::mpich::pools::Pools;
+use readers::wanted::MPICH;
 use readers::{HandleSource, ReaderError};
 use target::{Target, TargetAbi};
 

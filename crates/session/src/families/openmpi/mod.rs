@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::{Family, Installed};
 use crate::SessionError;
 use crate::detection::{ConstantsOf, Detected, LayoutChoice, mpi_image};
-use layouts::{Chosen, LayoutSource, Layouts, OPEN_MPI, Profile, Shipped, Verification, shipped_for, shipped_named};
+use layouts::{Chosen, LayoutSource, Layouts, Profile, Verification, shipped_for};
 use model::{Capability, Mpi, QueueReport, QueueSource as _};
 use readers::openmpi::OpenMpiReader;
 use readers::openmpi::classes::{self, verify_classes};
@@ -15,6 +15,7 @@ use readers::openmpi::detect::{self, SelectedPml};
 use readers::openmpi::handles::HandleReader;
 use readers::openmpi::pml::Pml;
 use readers::openmpi::shapes::Shapes;
+use readers::wanted::OPEN_MPI;
 use readers::{HandleSource, Lifetime, ReaderError};
 use target::Target;
 
@@ -181,15 +182,9 @@ fn choose(
     if let Some(recorded) = &choice.recorded {
         let verification = verify_classes(target, recorded);
         if verification.fits() {
-            // What it lacks, because readers have learned more since, may stand in today's profile of that name.
-            let today = shipped_named(&recorded.name).map(Shipped::profile).transpose()?;
-            let today = today.filter(|today| today.types != recorded.types || today.constants != recorded.constants);
-            let as_source = |mut profile: Profile| -> Box<dyn LayoutSource> {
-                profile.leave_out(&verification);
-                Box::new(profile)
-            };
-            let sources = [Some(recorded.clone()), today].into_iter().flatten().map(as_source).collect();
-            return Ok((Layouts::new(sources), LayoutSource::name(recorded), verification));
+            let mut profile = recorded.clone();
+            profile.leave_out(&verification);
+            return Ok((Layouts::new(vec![Box::new(profile)]), LayoutSource::name(recorded), verification));
         }
         set_aside.push(format!("the recorded {}: {verification}", LayoutSource::name(recorded)));
     }

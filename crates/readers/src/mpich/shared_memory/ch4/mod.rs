@@ -11,14 +11,14 @@ mod transports;
 use super::Finder;
 use crate::ReaderError;
 use crate::mpich::active_messages::message;
-use crate::record::{Record, shape};
+use crate::record::{Record, shapes};
 use layouts::Layouts;
 use model::{Operation, Remark};
 use queue::Cell;
 use target::{Range, Target};
 use transports::Transport;
 
-shape!(
+shapes! {
     /// The header of a message.
     Header = ["MPIDIG_hdr_t"] {
         source: "src_rank",
@@ -27,8 +27,8 @@ shape!(
         flags: "flags",
         request: "sreq_ptr",
         bytes: "data_sz",
-    }
-);
+    };
+}
 
 /// The handler of what begins a message: `MPIDIG_SEND` (src/mpid/ch4/src/mpidig.h, v4.0.2 to v5.0.1).
 const SEND: u8 = 0;

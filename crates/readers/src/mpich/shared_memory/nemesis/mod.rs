@@ -5,23 +5,23 @@
 //! sender has put into both. The library looks there only while it makes progress.
 
 mod cells;
-mod packets;
+pub mod packets;
 mod region;
 mod taken;
 
 use super::Finder;
 use crate::ReaderError;
-use crate::record::{Record, Slot, shape};
+use crate::record::{Record, Slot, shapes};
 use cells::{Pieces, Sender};
 use layouts::{LayoutError, Layouts};
 use packets::Packets;
 use region::Region;
 use target::{Range, Target};
 
-shape!(
+shapes! {
     /// What this process has of a peer (`MPIDI_VC`, src/mpid/ch3/include/mpidpre.h; `MPIDI_CH3I_VC`, mpidi_ch3_pre.h of nemesis).
-    Connection = ["MPIDI_VC"] { rank: "pg_rank", receiving: "ch.recv_active", fast_box: "ch.fbox_in", queue: "ch.recv_queue" }
-);
+    Connection = ["MPIDI_VC"] { rank: "pg_rank", receiving: "ch.recv_active", fast_box: "ch.fbox_in", queue: "ch.recv_queue" };
+}
 
 /// Reads what is queued for a process. Where its MPICH has no nemesis, nothing is found.
 ///

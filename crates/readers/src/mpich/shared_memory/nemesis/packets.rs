@@ -6,12 +6,12 @@ use super::region::CELL;
 use crate::ReaderError;
 use crate::mpich::active_messages::message;
 use crate::mpich::shared_memory::Finder;
-use crate::record::{Record, Slot, shape};
+use crate::record::{Record, Slot, shapes};
 use layouts::{LayoutError, Layouts};
 use model::{Operation, Remark};
 use target::TargetAbi;
 
-shape!(
+shapes! {
     /// A packet, as it stands in a request that waits to be sent.
     Kept = ["MPIR_Request"] {
         packet: "dev.pending_pkt",
@@ -23,8 +23,8 @@ shape!(
         bytes: "dev.pending_pkt.eager_send.data_sz",
         short_bytes: "dev.pending_pkt.eagershort_send.data_sz",
         short_data: "dev.pending_pkt.eagershort_send.data",
-    }
-);
+    };
+}
 
 // Kinds of packets (`MPIDI_CH3_Pkt_type_t`; those of nemesis follow: `MPIDI_CH3_PKT_ENUM`, mpidi_ch3_pre.h), v3.4.3 to v5.0.1.
 const EAGER: i64 = 0;

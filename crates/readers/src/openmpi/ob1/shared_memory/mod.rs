@@ -8,7 +8,7 @@
 mod endpoints;
 mod fast_box;
 mod fifo;
-mod shapes;
+pub mod shapes;
 
 use std::collections::HashMap;
 

@@ -1,12 +1,12 @@
 //! The structures of the BTLs for shared memory: opal/mca/btl/vader/btl_vader{,_endpoint,_fifo,_frag}.h (v4.1.4) and
 //! opal/mca/btl/sm/btl_sm_types.h (v5.0.7), which have the same fields.
 
-use crate::record::{Record, shape};
+use crate::record::{Record, shapes};
 use layouts::{LayoutError, Layouts};
 use target::Target;
 use target::address::TargetAddr;
 
-shape!(
+shapes! {
     /// The BTL's state in this process.
     Component = ["mca_btl_vader_component_t", "mca_btl_sm_component_t"] {
         segment: "my_segment",
@@ -16,9 +16,7 @@ shape!(
         boxes: "fbox_in_endpoints",
         num_boxes: "num_fbox_in_endpoints",
         fifo: "my_fifo",
-    }
-);
-shape!(
+    };
     /// A peer on this node.
     Endpoint = ["mca_btl_vader_endpoint_t", "mca_btl_sm_endpoint_t"] {
         class: "super.super.obj_class",
@@ -28,9 +26,7 @@ shape!(
         box_at: "fbox_in.buffer",
         box_start: "fbox_in.start",
         box_sequence: "fbox_in.seq",
-    }
-);
-shape!(
+    };
     /// What stands in front of the data of a fragment.
     FragmentHeader = ["mca_btl_vader_hdr_t", "mca_btl_sm_hdr_t"] {
         next: "next",
@@ -39,12 +35,10 @@ shape!(
         len: "len",
         apart_len: "sc_iov.iov_len",
         fast_box: "fbox_base",
-    }
-);
-shape!(
+    };
     /// A queue of fragments.
-    Fifo = ["vader_fifo_t", "sm_fifo_t"] { head: "fifo_head", tail: "fifo_tail" }
-);
+    Fifo = ["vader_fifo_t", "sm_fifo_t"] { head: "fifo_head", tail: "fifo_tail" };
+}
 
 /// One BTL for shared memory.
 #[derive(Debug)]
