@@ -26,64 +26,27 @@ const STRUCTURES: &[&[Structure]] = &[
 
 /// Fields whose names are put together where they are read, or that are read alone.
 const BY_NAME: &[Structure] = &[
-    Structure::probed(&["opal_class_t"], &["cls_sizeof"]),
-    Structure::probed(&["opal_object_t"], &["obj_reference_count"]),
-    Structure::probed(
-        &["ompi_communicator_t"],
-        &["c_f_to_c_index", "error_handler", "super.s_subscriber_table.super.obj_class"],
-    ),
+    Structure::probed(&["ompi_communicator_t"], &["c_f_to_c_index", "super.s_subscriber_table.super.obj_class"]),
     Structure::probed(
         &["ompi_datatype_t"],
-        &[
-            "d_f_to_c_index",
-            "args",
-            "id",
-            "packed_description",
-            "super.align",
-            "super.desc.desc",
-            "super.flags",
-            "super.lb",
-            "super.opt_desc.desc",
-            "super.ptypes",
-            "super.ub",
-        ],
+        &["d_f_to_c_index", "packed_description", "super.desc.desc", "super.opt_desc.desc", "super.ptypes"],
     ),
-    Structure::probed(
-        &["ompi_errhandler_t"],
-        &["eh_f_to_c_index", "eh_comm_fn", "eh_file_fn", "eh_mpi_object_type", "eh_name", "eh_win_fn"],
-    ),
-    Structure::probed(
-        &["ompi_file_t"],
-        &[
-            "f_f_to_c_index",
-            "error_handler",
-            "f_comm",
-            "f_io_selected_data",
-            "super.s_subscriber_table.super.obj_class",
-        ],
-    ),
+    Structure::probed(&["ompi_errhandler_t"], &["eh_f_to_c_index"]),
+    Structure::probed(&["ompi_file_t"], &["f_f_to_c_index", "super.s_subscriber_table.super.obj_class"]),
     Structure::probed(&["ompi_group_t"], &["grp_f_to_c_index"]),
     Structure::probed(
         &["ompi_info_t"],
         &[
             "i_f_to_c_index",
-            "i_freed",
             "super.super.opal_list_sentinel",
             "super.super.opal_list_sentinel.opal_list_next",
             "super.super.opal_list_sentinel.opal_list_prev",
         ],
     ),
-    Structure::probed(
-        &["ompi_instance_t"],
-        &["i_f_to_c_index", "error_handler", "super.s_subscriber_table.super.obj_class"],
-    ),
+    Structure::probed(&["ompi_instance_t"], &["i_f_to_c_index", "super.s_subscriber_table.super.obj_class"]),
     Structure::probed(&["ompi_message_t"], &["m_f_to_c_index"]),
     Structure::probed(&["ompi_op_t"], &["o_f_to_c_index"]),
-    Structure::probed(
-        &["ompi_win_t"],
-        &["w_f_to_c_index", "error_handler", "w_group", "w_name", "super.s_subscriber_table.super.obj_class"],
-    ),
-    Structure::probed(&["ompi_osc_base_module_t"], &["osc_free"]),
+    Structure::probed(&["ompi_win_t"], &["w_f_to_c_index", "super.s_subscriber_table.super.obj_class"]),
     Structure::probed(
         &["ompi_osc_rdma_module_t", "ompi_osc_pt2pt_module_t"],
         &[
@@ -108,15 +71,10 @@ const BY_NAME: &[Structure] = &[
     Structure::probed(&["mca_pml_ob1_t"], &["non_existing_communicator_pending"]),
     Structure::probed(&["mca_pml_ob1_comm_t", "mca_pml_comm_t"], &["prq"]),
     Structure::probed(&["ompi_coll_libnbc_component_t"], &["requests"]),
-    Structure::probed(&["ompi_coll_libnbc_request_t"], &["schedule"]),
     Structure::probed(
         &["ompi_coll_base_nbc_request_t"],
         &["data.op.op", "data.op.datatype", "data.refcounted.op.op", "data.refcounted.op.datatype"],
     ),
-    Structure::probed(&["NBC_Args_send"], &["type"]),
-    Structure::probed(&["NBC_Args_op"], &["op"]),
-    Structure::probed(&["mca_ompio_request_t"], &["req_data", "req_item"]),
-    Structure::probed(&["mca_fbtl_posix_request_data_t"], &["aio_fh", "prd_fh"]),
 ];
 
 /// What Open MPI's plug-in asks for (ompi/debuggers/ompi_common_dll.c, v4.1.4 and v5.0.7).

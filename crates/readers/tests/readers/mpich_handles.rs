@@ -16,6 +16,9 @@ use target::mock::MockTarget;
 use target::{ByteOrder, Image, PointerWidth, Range, TargetAbi};
 
 const LAYOUT: &str = include_str!("../../../../layouts/mpich-4.0-ch4-ucx.json");
+
+/// With what every object begins.
+const HEADER: &str = "MPIR_Handle_common";
 const ABI: TargetAbi = TargetAbi { byte_order: ByteOrder::Little, pointer_width: PointerWidth::Eight };
 
 /// The library's file, its variables, and what it has allocated.
@@ -71,8 +74,8 @@ impl Made {
             word(head + layout.avail, 8, made_place(*kind, USED, size));
             for object in 0..DIRECT {
                 let at = made.place(*kind, object);
-                made.set(at, kind.type_name(), "handle", u64::from(value(*kind, object).0));
-                made.set(at, kind.type_name(), "ref_count", u64::from(object < USED));
+                made.set(at, HEADER, "handle", u64::from(value(*kind, object).0));
+                made.set(at, HEADER, "ref_count", u64::from(object < USED));
                 if object >= USED {
                     let next = if object == DIRECT - 1 { 0 } else { made.place(*kind, object + 1) };
                     made.set(at, "MPIR_Handle_common", "next", next);
@@ -81,8 +84,8 @@ impl Made {
         }
         for index in 0..3 {
             let at = made.builtin(ObjectKind::Comm, index);
-            made.set(at, "MPIR_Comm", "handle", 0x4400_0000 + index as u64);
-            made.set(at, "MPIR_Comm", "ref_count", 1);
+            made.set(at, HEADER, "handle", 0x4400_0000 + index as u64);
+            made.set(at, HEADER, "ref_count", 1);
             made.set(at, "MPIR_Comm", "local_size", if index == 1 { 1 } else { 4 });
             made.set(at, "MPIR_Comm", "rank", if index == 1 { 0 } else { 2 });
             made.set(at, "MPIR_Comm", "recvcontext_id", index as u64 * 4);
@@ -98,9 +101,9 @@ impl Made {
         {
             let at = made.builtin(ObjectKind::Datatype, index + 1);
             let size = u64::from((handle as u32) >> 8 & 0xff);
-            made.set(at, "MPIR_Datatype", "handle", handle);
+            made.set(at, HEADER, "handle", handle);
             made.text(at, "MPIR_Datatype", "name", name);
-            for field in ["size", "extent", "ub", "true_ub"] {
+            for field in ["size", "ub", "true_ub"] {
                 made.set(at, "MPIR_Datatype", field, size);
             }
         }
@@ -167,7 +170,7 @@ impl Made {
 
     fn bounds(&mut self, index: usize, size: u64, extent: u64) {
         let at = self.place(ObjectKind::Datatype, index);
-        for (field, value) in [("size", size), ("extent", extent), ("ub", extent), ("true_ub", extent)] {
+        for (field, value) in [("size", size), ("ub", extent), ("true_ub", extent)] {
             self.set(at, "MPIR_Datatype", field, value);
         }
     }
@@ -273,7 +276,7 @@ fn what_is_no_handle_says_why() {
 fn an_object_without_references_is_freed() {
     let mut made = Made::new();
     let at = made.place(ObjectKind::Op, 2);
-    made.set(at, "MPIR_Op", "ref_count", 0);
+    made.set(at, HEADER, "ref_count", 0);
     let handle = made.ask(of(HandleKind::Op, ObjectKind::Op, 2));
     assert_eq!((handle.state, handle.freed), (HandleState::Freed, Some(true)));
 }

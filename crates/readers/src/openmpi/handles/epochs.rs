@@ -6,7 +6,7 @@
 use super::{HandleReader, locks};
 use crate::ReaderError;
 use crate::openmpi::handles::object::{self, Found};
-use crate::record::Slot;
+use crate::record::{Slot, shapes};
 use model::handle::{Epoch, Lock, LockType, Open};
 use model::{HandleKind, Known};
 use target::Reason;
@@ -20,6 +20,11 @@ const COMPONENTS: &[(&str, &str)] = &[
     ("ucx", "ompi_osc_ucx_free"),
     ("portals4", "ompi_osc_portals4_free"),
 ];
+
+shapes! {
+    /// A component's part of a window.
+    Module = ["ompi_osc_base_module_t"] { free: "osc_free" };
+}
 
 /// A window as far as its component must agree with it.
 #[derive(Debug, Clone, Copy)]
@@ -78,7 +83,7 @@ impl Epochs {
 /// # Errors
 /// Where it cannot be read.
 pub fn component(reader: &HandleReader<'_>, module: TargetAddr) -> Result<Option<&'static str>, ReaderError> {
-    let free = Slot::resolve(reader.layouts, "ompi_osc_base_module_t", "osc_free")?;
+    let free = Module::resolve(reader.layouts)?.free;
     let free = free.read_pointer(reader.target, module)?;
     for (name, symbol) in COMPONENTS {
         if reader.symbol(symbol)? == Some(free) {

@@ -4,7 +4,7 @@ use super::freed::{self, Remains};
 use super::kinds::Kind;
 use super::{HandleReader, table};
 use crate::ReaderError;
-use crate::record::{Slot, shapes};
+use crate::record::shapes;
 use model::HandleKind;
 use target::address::TargetAddr;
 use target::{TargetError, printable};
@@ -25,6 +25,8 @@ pub enum Found {
 shapes! {
     /// A class of objects.
     Class = ["opal_class_t"] { name: "cls_name", parent: "cls_parent" };
+    /// An object that is counted.
+    Counted = ["opal_object_t"] { references: "obj_reference_count" };
 }
 
 /// Classes derive from one another at most this deep; Open MPI's own are four deep.
@@ -105,7 +107,7 @@ pub fn find(reader: &HandleReader<'_>, kind: &Kind, addr: TargetAddr) -> Result<
 /// # Errors
 /// Where it cannot be read.
 pub fn references(reader: &HandleReader<'_>, addr: TargetAddr) -> Result<i32, ReaderError> {
-    let count = Slot::resolve(reader.layouts, "opal_object_t", "obj_reference_count")?;
+    let count = Counted::resolve(reader.layouts)?.references;
     Ok(count.read_uint(reader.target, addr)? as u32 as i32)
 }
 

@@ -26,10 +26,11 @@ shapes! {
         filetype: "ompio_fh.f_orig_filetype",
         representation: "ompio_fh.f_datarep",
     };
+    /// A request (ompi/mca/common/ompio/common_ompio_request.h, v4.1.4 and v5.0.7).
+    Request = ["mca_ompio_request_t"] { link: "req_item", data: "req_data" };
+    /// What posix keeps of one (ompi/mca/fbtl/posix/fbtl_posix.h, v4.1.4, v5.0.7 and branch v6.0.x).
+    Posix = ["mca_fbtl_posix_request_data_t"] { file: "aio_fh" | "prd_fh" };
 }
-
-/// A request (ompi/mca/common/ompio/common_ompio_request.h, v4.1.4 and v5.0.7).
-const REQUEST: &str = "mca_ompio_request_t";
 
 /// The list of all requests (ompi/mca/common/ompio/common_ompio_request.c, v4.1.4 and v5.0.7).
 const REQUESTS: &str = "mca_common_ompio_pending_requests";
@@ -95,7 +96,7 @@ pub fn communicator(reader: &HandleReader<'_>, file: TargetAddr, data: TargetAdd
 /// Where the list cannot be found.
 pub fn all_requests(reader: &HandleReader<'_>) -> Result<Option<Walk>, ReaderError> {
     let Some(list) = reader.symbol(REQUESTS)? else { return Ok(None) };
-    let link = Slot::resolve(reader.layouts, REQUEST, "req_item")?.offset as u64;
+    let link = Request::resolve(reader.layouts)?.link.offset as u64;
     let sentinel = reader.shapes.list.sentinel.address_in(list);
     let next = reader.shapes.list_item.next.offset as u64;
     if reader.target.read_pointer(sentinel.wrapping_add(next))?.is_null() {
@@ -140,14 +141,13 @@ pub fn file_of(reader: &HandleReader<'_>, request: TargetAddr) -> Result<Option<
     Ok((back == data).then_some(file))
 }
 
-/// Where the data of a request's file lie. Only those that posix moves and that are not complete since say it
-/// (`mca_fbtl_posix_request_data_t`, ompi/mca/fbtl/posix/fbtl_posix.h, v4.1.4, v5.0.7 and branch v6.0.x).
+/// Where the data of a request's file lie. Only those that posix moves and that are not complete since say it.
 fn data_of(reader: &HandleReader<'_>, request: TargetAddr) -> Result<Option<TargetAddr>, ReaderError> {
-    let data = Slot::resolve(reader.layouts, REQUEST, "req_data")?;
+    let data = Request::resolve(reader.layouts)?.data;
     let data = data.read_pointer(reader.target, request)?;
     if data.is_null() {
         return Ok(None);
     }
-    let file = Slot::first(reader.layouts, "mca_fbtl_posix_request_data_t", &["aio_fh", "prd_fh"])?;
+    let file = Posix::resolve(reader.layouts)?.file;
     Ok(Some(file.read_pointer(reader.target, data)?).filter(|file| !file.is_null()))
 }

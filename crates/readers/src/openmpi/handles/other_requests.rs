@@ -45,7 +45,7 @@ pub fn generalized(request: &Request<'_>, handle: &mut Handle) -> Result<(), Rea
     let reader = request.reader;
     let shape = Generalized::resolve(reader.layouts)?;
     let record = Record::owned(reader.target, request.addr, shape.size)?;
-    let count = Slot::resolve(reader.layouts, "opal_object_t", "obj_reference_count")?;
+    let count = object::Counted::resolve(reader.layouts)?.references;
     handle.fact("call", "MPI_Grequest_start");
     // The program and the operation hold it once each (`ompi_grequest_start`, ompi/request/grequest.c, v4.1.4 and v5.0.7).
     handle.freed = Some(!request.complete && record.uint(count) < 2);

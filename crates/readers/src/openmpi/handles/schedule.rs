@@ -7,12 +7,16 @@ use super::HandleReader;
 use crate::ReaderError;
 use crate::openmpi::libnbc::{self, Algorithms, Member};
 use crate::planned::{self, Doing, Step};
-use crate::record::{Record, Slot, shapes, size_of};
+use crate::record::{Record, shapes, size_of};
 use model::Schedule;
 use target::address::TargetAddr;
 use target::{Target, TargetError};
 
 shapes! {
+    /// With what every operation begins.
+    First = ["NBC_Args_send"] { kind: "type" };
+    /// An operation that applies an operator.
+    Reduction = ["NBC_Args_op"] { operator: "op" };
     /// A schedule.
     Whole = ["NBC_Schedule"] { len: "size", data: "data" };
     /// A message to a member.
@@ -54,7 +58,7 @@ impl Rounds {
         let shape = Whole::resolve(reader.layouts)?;
         let sizes: Result<Vec<usize>, _> = OPERATIONS.iter().map(|name| size_of(reader.layouts, name)).collect();
         let sizes = sizes?;
-        let int = Slot::resolve(reader.layouts, OPERATIONS[0], "type")?.size;
+        let int = First::resolve(reader.layouts)?.kind.size;
         let record = Record::owned(reader.target, at, shape.size)?;
         let damaged = |what: &str| ReaderError::Damaged(format!("the schedule at {at} {what}"));
         let len = u64::try_from(record.int(shape.len)).ok().filter(|len| *len <= MAX_SCHEDULE);
@@ -101,7 +105,7 @@ impl Rounds {
     /// # Errors
     /// Where the layouts do not have them.
     pub fn operators(&self, reader: &HandleReader<'_>) -> Result<Vec<TargetAddr>, ReaderError> {
-        let shape = Slot::resolve(reader.layouts, "NBC_Args_op", "op")?;
+        let shape = Reduction::resolve(reader.layouts)?.operator;
         let mut found = Vec::new();
         for (position, _) in self.operations.iter().filter(|(_, kind)| OPERATIONS.get(*kind) == Some(&"NBC_Args_op")) {
             let addr = self.record(reader, *position).pointer(shape);
@@ -172,7 +176,7 @@ impl Sizes<'_> {
     fn of(&mut self, datatype: TargetAddr) -> Option<u64> {
         let Self { reader, known } = self;
         let read = || {
-            let size = Slot::resolve(reader.layouts, "ompi_datatype_t", "super.size").ok()?;
+            let size = reader.shapes.datatype.bytes;
             size.read_uint(reader.target, datatype).ok()
         };
         *known.entry(datatype).or_insert_with(read)
@@ -191,7 +195,7 @@ pub fn member(
 ) -> Result<Member, ReaderError> {
     let shape = Comm::resolve(reader.layouts)?;
     let record = Record::owned(reader.target, comm, shape.size)?;
-    let count = Slot::resolve(reader.layouts, "ompi_group_t", "grp_proc_count")?;
+    let count = reader.shapes.group.count;
     let size = |group: TargetAddr| {
         let bytes = reader.target.read_bytes(count.address_in(group), count.size)?;
         Ok::<i64, TargetError>(reader.target.abi().int(&bytes))

@@ -8,6 +8,7 @@ pub const STRUCTURES: &[&[Structure]] = &[
     super::collective::STRUCTURES,
     super::communicator::STRUCTURES,
     super::datatype::STRUCTURES,
+    super::epochs::STRUCTURES,
     super::errhandler::STRUCTURES,
     super::file::STRUCTURES,
     super::group::STRUCTURES,

@@ -109,7 +109,7 @@ fn info(objects: &mut Objects, pairs: &[(&str, &str)]) -> TargetAddr {
         last = entry;
     }
     objects.set(last, "opal_list_item_t", "opal_list_next", sentinel.get());
-    objects.set(info, INFO, "super.super.opal_list_length", pairs.len() as u64);
+    objects.set(info, "opal_list_t", "opal_list_length", pairs.len() as u64);
     info
 }
 

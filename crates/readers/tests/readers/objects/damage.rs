@@ -52,7 +52,10 @@ fn plain_words(window: &Window) -> HashSet<TargetAddr> {
     let objects = &window.objects;
     let mut words = HashSet::new();
     let fields = [
-        ("ompi_osc_rdma_module_t", &["all_sync.type", "all_sync.sync", "all_sync.epoch_active", "pw_group"][..]),
+        (
+            "ompi_osc_rdma_module_t",
+            &["all_sync.type", "all_sync.sync.pscw.group", "all_sync.epoch_active", "pw_group"][..],
+        ),
         ("ompi_osc_rdma_module_t", &["outstanding_lock_array"][..]),
         ("ompi_osc_sm_module_t", &["start_group", "post_group", "outstanding_locks"][..]),
     ];

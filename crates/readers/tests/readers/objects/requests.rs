@@ -169,7 +169,6 @@ fn over_cm(profile: &str) -> (Requests, [TargetAddr; 2]) {
             ("req_ompi.req_type", objects.constant("OMPI_REQUEST_PML")),
             ("req_ompi.req_state", objects.constant(state)),
             ("req_ompi.req_persistent", 1 - index as u64),
-            ("req_ompi.req_mpi_object.comm", comm),
             ("req_pml_type", objects.constant(&format!("MCA_PML_CM_REQUEST_{sort}"))),
             ("req_comm", comm),
             ("req_datatype", datatype),
@@ -178,6 +177,7 @@ fn over_cm(profile: &str) -> (Requests, [TargetAddr; 2]) {
         for (field, value) in numbers {
             objects.set(at, THIN, &format!("req_base.{field}"), value);
         }
+        objects.set(at, "ompi_request_t", "req_mpi_object.comm", comm);
         at
     });
     for (field, value) in [("req_peer", 1), ("req_tag", 17), ("req_count", 25), ("req_addr", 0x7000)] {

@@ -10,6 +10,8 @@ const WIN: &str = "ompi_win_t";
 const RDMA: &str = "ompi_osc_rdma_module_t";
 const RDMA_SYNC: &str = "ompi_osc_rdma_sync_t";
 const SM: &str = "ompi_osc_sm_module_t";
+/// With what the part of every component begins.
+const BASE: &str = "ompi_osc_base_module_t";
 
 /// A window of three processes in a process of rank 1, and its component's part.
 pub struct Window {
@@ -88,7 +90,7 @@ pub fn rdma(profile: &str) -> Window {
     let module = objects.structure(RDMA);
     let free = objects.alloc(16);
     objects.symbol("ompi_osc_rdma_free", free);
-    objects.set(module, RDMA, "super.osc_free", free.get());
+    objects.set(module, BASE, "osc_free", free.get());
     objects.set(module, RDMA, "win", window.win.get());
     objects.set(module, RDMA, "flavor", objects.constant("MPI_WIN_FLAVOR_CREATE"));
     let comm = own_comm(objects);
@@ -119,7 +121,7 @@ pub fn sm(profile: &str, locks: &[&str]) -> Window {
     let module = objects.structure(SM);
     let free = objects.alloc(16);
     objects.symbol("ompi_osc_sm_free", free);
-    objects.set(module, SM, "super.osc_free", free.get());
+    objects.set(module, BASE, "osc_free", free.get());
     objects.set(module, SM, "flavor", objects.constant("MPI_WIN_FLAVOR_CREATE"));
     let comm = own_comm(objects);
     objects.set(module, SM, "comm", comm.get());
@@ -211,21 +213,23 @@ fn is_refused(handle: &Handle, why: &str) {
 
 #[test]
 fn a_component_that_does_not_fit_the_window_is_not_believed() {
-    let field = |name: &'static str, value: u64, why: &'static str| (name, value, why);
+    let field = |name: &'static str, value: u64, why: &'static str| (RDMA, name, value, why);
     let cases = [
         field("win", 0x10_0010, "another window"),
         field("flavor", 3, "another window"),
         field("all_sync.type", 77, "a kind that does not exist"),
-        field("all_sync.super.obj_class", 0x10_0000, "no object that tells of epochs"),
+        ("opal_object_t", "obj_class", 0x10_0000, "no object that tells of epochs"),
         field("comm", 0x10_0000, "its communicator is none"),
         field("comm", 8, "its communicator is none"),
         field("outstanding_lock_array", 0x10_0000, "the lock of rank"),
-        field("super.osc_free", 0x10_0000, "is not known"),
+        (BASE, "osc_free", 0x10_0000, "is not known"),
     ];
     for profile in PROFILES {
-        for (name, value, why) in cases {
+        for (type_name, name, value, why) in cases {
             let mut window = rdma(profile);
-            window.objects.set(window.module, RDMA, name, value);
+            let all = window.objects.place(window.module, RDMA, "all_sync");
+            let at = if type_name == "opal_object_t" { all } else { window.module };
+            window.objects.set(at, type_name, name, value);
             is_refused(&read(&window), why);
         }
     }
