@@ -30,7 +30,6 @@ impl Structure {
 
 /// What a profile of one implementation holds. Not every release has everything.
 #[derive(Debug)]
-#[allow(clippy::exhaustive_structs, reason = "readers fill it in")]
 pub struct Wanted {
     /// The implementation, as [`super::Identity`] names it.
     pub name: &'static str,
