@@ -37,7 +37,9 @@ pub use peers::waits_in;
 pub use process::{Process, Thread};
 pub use recorded::{Recorded, Steps};
 pub use stacks::{Messages, Stacks, message_places, prefetch_stacks, stacks};
-pub use stop::{Memory, Piece, Purpose, Standing, Status, StopError, Stopped, Waits, release_everything, status};
+pub use stop::{
+    KernelWait, Memory, Piece, Purpose, Standing, Status, StopError, Stopped, Waits, release_everything, status,
+};
 pub use system::{Environment, host, since_1970};
 pub use types::MpiTypes;
 pub use watchdog::Watchdog;
