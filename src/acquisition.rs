@@ -12,6 +12,7 @@ use super::session::native_error;
 use super::target::{Debugger, DebuggerTarget, DebuggerTypes, Urgent};
 use acquisition::{self, Candidates, Entry, ProcessTable};
 use layouts::Layouts;
+use target::files::is_root;
 use target::{PageCache, Target, TargetError};
 
 /// An error with the words of `NativeError`.
@@ -19,7 +20,7 @@ fn failure(py: Python<'_>, process: &str, error: &TargetError) -> PyErr {
     let (kind, help) = match error {
         TargetError::Gone => ("gone", "`mpi-queues ranks` lists the jobs of this machine"),
         // Root has no more rights to ask for: only a container takes this one away.
-        TargetError::Denied { .. } if is_root(py) => ("denied", "in a container, start it with: --cap-add=SYS_PTRACE"),
+        TargetError::Denied { .. } if is_root() => ("denied", "in a container, start it with: --cap-add=SYS_PTRACE"),
         TargetError::Denied { .. } => (
             "denied",
             "run it as the owner of the process or with sudo; owners need 0 in /proc/sys/kernel/yama/ptrace_scope",
@@ -31,11 +32,6 @@ fn failure(py: Python<'_>, process: &str, error: &TargetError) -> PyErr {
         other => other.to_string(),
     };
     native_error(py, kind, help, text)
-}
-
-fn is_root(py: Python<'_>) -> bool {
-    let user = py.import("os").and_then(|os| os.call_method0("geteuid")).and_then(|user| user.extract::<u32>());
-    user.is_ok_and(|user| user == 0)
 }
 
 /// What a process says by the MPIR interface.

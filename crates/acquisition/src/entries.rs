@@ -20,12 +20,6 @@ const MAX_TEXT: usize = 4096;
 /// The texts of one table have no more bytes than this.
 const MAX_TEXTS: usize = 256 << 20;
 
-/// A signed number of the target.
-pub(super) fn signed(abi: TargetAbi, bytes: &[u8]) -> i64 {
-    let unused = 64 - 8 * bytes.len().clamp(1, 8) as u32;
-    ((abi.uint(bytes) << unused) as i64) >> unused
-}
-
 /// The texts of a table, each read once.
 pub(super) struct Texts<'t> {
     memory: PageCache<&'t dyn Target>,
@@ -146,7 +140,7 @@ fn entry(abi: TargetAbi, bytes: &[u8], layout: &ProcDesc, texts: &mut Texts<'_>)
     if host.is_none() && problems.is_empty() {
         problems.push("the table has no host for it".to_owned());
     }
-    let pid = signed(abi, field(layout.pid));
+    let pid = abi.int(field(layout.pid));
     let pid = Some(pid).filter(|pid| *pid > 0).or_else(|| {
         problems.push(format!("its process id in the table is {pid}"));
         None

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::entries::{self, signed, text};
+use super::entries::{self, text};
 use super::search::search;
 use super::{Candidates, Found, Presence, ProcDesc, ProcessTable};
 use layouts::Layouts;
@@ -122,7 +122,7 @@ impl Reading<'_> {
         // `int` in the document; a launcher whose variable is of another size has said so in its symbol table.
         let size = symbol.size.filter(|size| matches!(size, 1 | 2 | 4 | 8)).unwrap_or(4);
         let read = self.target.read_bytes(symbol.addr, size as usize);
-        let read = read.map(|bytes| signed(self.target.abi(), &bytes));
+        let read = read.map(|bytes| self.target.abi().int(&bytes));
         self.noted(name, read)
     }
 

@@ -13,7 +13,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::entries::{MAX_ENTRIES, Texts, signed};
+use super::entries::{MAX_ENTRIES, Texts};
 use super::procdesc::Place;
 use super::{Candidates, ProcDesc};
 use target::address::TargetAddr;
@@ -191,7 +191,7 @@ impl Search<'_> {
         let abi = self.target.abi();
         let bytes = self.memory.read_bytes(at, self.layout.stride as usize).ok()?;
         let field = |place: Place| &bytes[place.offset as usize..(place.offset + place.size) as usize];
-        let pid = signed(abi, field(self.layout.pid));
+        let pid = abi.int(field(self.layout.pid));
         let host = abi.uint(field(self.layout.host));
         let executable = abi.uint(field(self.layout.executable));
         if !(1..=MAX_PID).contains(&pid) || host < MIN_ADDRESS {
