@@ -202,31 +202,16 @@ def _ranks(tree: ProcessTree, world: WorldDict, number: int, host: str) -> List[
 
 
 def _entry(tree: ProcessTree, member: MemberDict, world: int, host: str) -> RankEntry:
-    pid, where = member["directory"]
-    name = tree.short_name(pid) if where is None else where
-    origin = f"MPI2DD proctable of {name} (pid {pid})"
-    problems = [member["problem"]] if member["problem"] else []
-    state = member["state"]
-    if state == "elsewhere":
-        return _rank(member, world, member["pid"], member["host"], "unknown", False, origin, problems)
-    if state == "another":
+    by, where = member["directory"]
+    name = tree.short_name(by) if where is None else where
+    origin = f"MPI2DD proctable of {name} (pid {by})"
+    pid, problem = member["pid"], member["problem"]
+    entry = RankEntry(member["rank"], world, pid, host, member["executable"], "ended", True, origin, problem)
+    if member["state"] == "elsewhere":
+        return replace(entry, host=member["host"], state="unknown", here=False)
+    if member["state"] == "another":
         # Nothing may be done with that process id in the name of this rank.
-        return _rank(member, world, None, host, "ended", True, origin, [f"pid {member['pid']}: {', '.join(problems)}"])
-    if state == "ended":
-        return _rank(member, world, member["pid"], host, "ended", True, origin, problems)
-    entry = _rank(member, world, member["pid"], host, tree.state(member["pid"]), True, origin, problems)
-    return replace(entry, tracer=tree.tracer(member["pid"]))
-
-
-def _rank(
-    member: MemberDict,
-    world: int,
-    pid: Optional[int],
-    host: Optional[str],
-    state: str,
-    here: bool,
-    origin: str,
-    problems: List[str],
-) -> RankEntry:
-    problem = "; ".join(problems) or None
-    return RankEntry(member["rank"], world, pid, host, member["executable"], state, here, origin, problem)
+        return replace(entry, pid=None, wrong=f"pid {pid}: {problem or ''}")
+    if member["state"] == "ended":
+        return entry
+    return replace(entry, state=tree.state(pid), tracer=tree.tracer(pid))
