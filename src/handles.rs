@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyDict};
+use pyo3::types::PyBytes;
 
+use super::drafts::class_flag;
 use super::session::Session;
 use super::snapshot::{Snapshot, to_python};
+use drafts::mpidbg::Handles;
 use model::{HandleKind, HandleList};
-use plugins::mpidbg::HandlePluginInfo;
-use plugins::mpidbg::abi::comm;
 use readers::Depth;
 use session::Designator;
 
@@ -64,7 +64,7 @@ impl Session {
         let class = form.cxx.map(class_flag).transpose()?;
         let described = match (reporter.plugin, class) {
             (true, class) => self.with_settings(reporter.path, reporter.timeout, |settings| {
-                self.session.describe_with_plugin(kind, &designator, class, settings)
+                Handles { session: &self.session, settings }.describe(kind, &designator, class)
             })?,
             (false, None) => self.session.describe_handle(kind, &designator, depth),
             (false, Some(_)) => {
@@ -106,67 +106,13 @@ impl Session {
         };
         let read = if reporter.plugin {
             self.with_settings(reporter.path, reporter.timeout, |settings| {
-                self.apart(py, |session| session.read_handles_with_plugin(&wanted, settings))
+                self.apart(py, |session| Handles { session, settings }.read(&wanted))
             })?
         } else {
             self.apart(py, |session| session.read_handles(&wanted))
         };
         self.finished(py, read.map_err(|error| self.error(py, &error))?, false, Vec::new())
     }
-
-    /// As `Session.handle_plugin_info` of the contract.
-    pub(super) fn about_handle_plugin<'py>(
-        &self,
-        py: Python<'py>,
-        plugin: Option<PathBuf>,
-        timeout: f64,
-    ) -> PyResult<Bound<'py, PyDict>> {
-        let info = PyDict::new(py);
-        let (choice, reason, inspected) = self.with_settings(plugin, timeout, |settings| {
-            let (choice, reason) = self.session.choose_handle_plugin(settings);
-            let inspected = choice.chosen.as_ref().map(|_| self.session.inspect_handle_plugin(settings));
-            (choice, reason, inspected)
-        })?;
-        self.interrupted()?;
-        info.set_item("path", choice.chosen.as_ref().map(|chosen| chosen.path.clone()))?;
-        info.set_item("how", choice.chosen.as_ref().map(|chosen| chosen.how.describe()))?;
-        info.set_item("trusted", choice.chosen.is_some())?;
-        info.set_item("reason", reason)?;
-        match inspected {
-            Some(Ok(inspected)) => set_facts(&info, &inspected)?,
-            Some(Err(error)) => info.set_item("reason", error.to_string())?,
-            None => {}
-        }
-        info.set_item("candidates", choice.described())?;
-        Ok(info)
-    }
-}
-
-/// What a plug-in for handles is, in a dictionary.
-pub(super) fn set_facts(info: &Bound<'_, PyDict>, plugin: &HandlePluginInfo) -> PyResult<()> {
-    info.set_item("version", &plugin.version)?;
-    info.set_item("interface", plugin.interface)?;
-    info.set_item("width", plugin.width)?;
-    info.set_item("functions", &plugin.functions)?;
-    info.set_item("missing", &plugin.missing)?;
-    info.set_item("types", plugin.types.clone())?;
-    let names = plugin.names.iter();
-    let names: Vec<_> = names.map(|(kind, name, handle)| (kind.word(), name.clone(), format!("{handle:#x}"))).collect();
-    info.set_item("names", names)?;
-    let capabilities = plugin.capabilities.iter();
-    info.set_item("capabilities", capabilities.map(|(kind, flags)| (kind.word(), *flags)).collect::<Vec<_>>())
-}
-
-/// The interface's flag for a class of the C++ bindings.
-fn class_flag(class: &str) -> PyResult<u32> {
-    Ok(match class {
-        "MPI::Cartcomm" => comm::CARTESIAN,
-        "MPI::Graphcomm" => comm::GRAPH,
-        "MPI::Intercomm" => comm::INTERCOMM,
-        "MPI::Comm" | "MPI::Intracomm" | "MPI::Errhandler" | "MPI::Status" => 0,
-        "MPI::Request" | "MPI::Prequest" | "MPI::Grequest" => 0,
-        other => return Err(PyValueError::new_err(format!("plug-ins know no class {other:?}"))),
-    })
 }
 
 fn handle_kind(word: &str) -> PyResult<HandleKind> {

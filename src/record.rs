@@ -9,7 +9,7 @@ use super::recording::{Failure, PythonWriter};
 use super::session::{Session, native_error};
 use recording::Region;
 use session::{self, Known, MoreMemory, RecordError, RecordRequest};
-use target::Mapping;
+use target::{Mapping, Target};
 
 impl Session {
     /// Writes the process through a Python function; returns why it cannot be read, where it cannot.
@@ -33,7 +33,8 @@ impl Session {
             })
         };
         let mut out = BufWriter::with_capacity(1 << 16, PythonWriter { write, failure: &failure });
-        let request = RecordRequest { facts, captured_at, more, progress: &mut tell };
+        let also = |target: &dyn Target| drop(drafts::mpi2dd::named_plugin(target));
+        let request = RecordRequest { facts, captured_at, more, also, progress: &mut tell };
         let result = self.apart(py, |session| {
             let told = session.record(request, &mut out)?;
             out.flush()?;

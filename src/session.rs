@@ -12,16 +12,18 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use send_wrapper::SendWrapper;
 
-use super::handles::{Form, Reporter, set_facts};
+use super::handles::{Form, Reporter};
 use super::held::held;
 use super::origin::Origin;
 use super::snapshot::{Snapshot, to_python};
 use super::target::{Debugger, Urgent};
 use layouts::Profile;
 use native::{Ending, Live, Native, Thread};
+use plugins::host::candidate::Search;
+use plugins::host::run::Run;
 use plugins::mqs::PluginInfo;
 use recording::Replay;
-use session::{self, LayoutChoice, Named, PluginSettings, SessionError, Wrappers};
+use session::{self, LayoutChoice, PluginChoice, PluginSettings, SessionError, Wrappers};
 use target::printable_path;
 
 create_exception!(mpi_queues, NativeError, PyException, "What the core could not do; see `kind` and `help`.");
@@ -82,18 +84,12 @@ impl Session {
             .map_err(|_| PyValueError::new_err(format!("a time limit of {timeout} seconds")))?;
         let (safe_path, set_paths) = (self.safe_path.borrow().clone(), self.plugin_path.borrow().clone());
         let interrupted = || self.urgent.signalled();
-        let explicit = plugin.as_deref();
-        let (safe_path, set_paths) = (safe_path.as_slice(), set_paths.as_slice());
-        let identity = self.identity.get();
+        let (explicit, others) = (plugin.as_deref(), Some(&drafts::OTHERS));
         let rights = self.session.target().reader();
         Ok(run(&PluginSettings {
-            explicit,
-            set_paths,
-            safe_path,
-            identity,
-            timeout,
-            rights,
-            interrupted: &interrupted,
+            search: Search { explicit, set_paths: &set_paths, safe_path: &safe_path, others },
+            run: Run { timeout, rights: rights.as_ref(), interrupted: &interrupted },
+            identity: self.identity.get(),
         }))
     }
 
@@ -317,17 +313,6 @@ impl Session {
         self.list_handles(py, wanted, Reporter::new(source, plugin, timeout)?)
     }
 
-    /// What the plug-in for handles that would be used is, and which were looked at.
-    #[pyo3(signature = (*, plugin = None, timeout = 60.0))]
-    fn handle_plugin_info<'py>(
-        &self,
-        py: Python<'py>,
-        plugin: Option<PathBuf>,
-        timeout: f64,
-    ) -> PyResult<Bound<'py, PyDict>> {
-        self.about_handle_plugin(py, plugin, timeout)
-    }
-
     /// Writes the process as a part of a recording, in pieces of bytes, to `write`.
     #[pyo3(signature = (write, *, full = false, progress = None))]
     fn record(
@@ -363,10 +348,7 @@ impl Session {
         })?;
         self.interrupted()?;
         let (choice, inspected, read) = looked;
-        info.set_item("path", choice.chosen.as_ref().map(|chosen| chosen.path.clone()))?;
-        info.set_item("how", choice.chosen.as_ref().map(|chosen| chosen.how.describe()))?;
-        info.set_item("trusted", choice.chosen.is_some())?;
-        info.set_item("reason", py.None())?;
+        set_choice(&info, &choice, None)?;
         match inspected {
             Some(Ok(inspected)) => set_plugin_facts(&info, inspected)?,
             Some(Err(error)) => info.set_item("reason", error.to_string())?,
@@ -381,20 +363,6 @@ impl Session {
             None => {}
         }
         info.set_item("candidates", choice.described())?;
-        Ok(info)
-    }
-
-    /// Checks a plug-in that the user asks for by name, in its helper process.
-    fn trust_plugin<'py>(&self, py: Python<'py>, path: PathBuf) -> PyResult<Bound<'py, PyDict>> {
-        let inspected =
-            self.with_settings(Some(path.clone()), 10.0, |settings| self.session.inspect_named(&path, settings))?;
-        self.interrupted()?;
-        let info = PyDict::new(py);
-        info.set_item("path", path)?;
-        match inspected.map_err(|error| self.error(py, &error))? {
-            Named::Queues(plugin) => set_plugin_facts(&info, plugin)?,
-            Named::Handles(plugin) => set_facts(&info, &plugin)?,
-        }
         Ok(info)
     }
 
@@ -414,7 +382,16 @@ impl Session {
     }
 }
 
-fn set_plugin_facts(info: &Bound<'_, PyDict>, plugin: PluginInfo) -> PyResult<()> {
+/// The plug-in that would be used, or why there is none.
+pub(super) fn set_choice(info: &Bound<'_, PyDict>, choice: &PluginChoice, reason: Option<String>) -> PyResult<()> {
+    let chosen = choice.chosen.as_ref();
+    info.set_item("path", chosen.map(|chosen| chosen.path.clone()))?;
+    info.set_item("how", chosen.map(|chosen| chosen.how.describe()))?;
+    info.set_item("trusted", chosen.is_some())?;
+    info.set_item("reason", reason)
+}
+
+pub(super) fn set_plugin_facts(info: &Bound<'_, PyDict>, plugin: PluginInfo) -> PyResult<()> {
     info.set_item("version", plugin.version)?;
     info.set_item("compatibility", plugin.compatibility)?;
     info.set_item("width", plugin.width)?;

@@ -1,5 +1,5 @@
 /* Prints sizes, offsets and values of the MPIDBG interface as JSON, from the header of our test plug-ins: no MPI's release has
- * one. With open-mpi/ompi's ompi/debuggers/mpihandles_interface.h (main, 8efebee745) in its place the output is the same. Compiled by crates/plugins/tests/plugins/mpidbg/abi.rs. */
+ * one. With open-mpi/ompi's ompi/debuggers/mpihandles_interface.h (main, 8efebee745) in its place the output is the same. Compiled by crates/drafts/tests/drafts/mpidbg/abi.rs. */
 #include <stddef.h>
 #include <stdio.h>
 

@@ -8,7 +8,6 @@
 
 mod entries;
 mod live;
-pub mod mpi2dd;
 mod mpir;
 mod plugin_names;
 mod procdesc;
@@ -16,7 +15,7 @@ mod search;
 
 pub use live::{process_table_of, slurm_job_of};
 pub use mpir::process_table;
-pub use plugin_names::{NamedBy, named_plugin};
+pub use plugin_names::named_plugin;
 pub use procdesc::ProcDesc;
 
 use std::collections::BTreeMap;

@@ -4,36 +4,17 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
-use super::mpi2dd::{self, strings::Strings};
 use target::Target;
 
 /// Longest path that is read from the target.
 const MAX_PATH: u64 = 4096;
 
-/// Who says so.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum NamedBy {
-    /// The variable `MPIR_dll_name`.
-    MpirDllName,
-    /// What `MPI2DD_info` has for debuggers of our width.
-    Mpi2ddInfo,
-}
-
-/// The plug-in that the target names, `None` where it names none. It is only a suggestion.
-pub fn named_plugin(target: &dyn Target) -> Option<(PathBuf, NamedBy)> {
-    let mpir = mpir_dll_name(target).map(|path| (path, NamedBy::MpirDllName));
-    mpir.or_else(|| mpi2dd_dll_name(target).map(|path| (path, NamedBy::Mpi2ddInfo)))
-}
-
-fn mpir_dll_name(target: &dyn Target) -> Option<PathBuf> {
+/// The plug-in that the target's variable `MPIR_dll_name` names, `None` where it names none. It is only a suggestion.
+pub fn named_plugin(target: &dyn Target) -> Option<PathBuf> {
     let symbol = target.symbol("MPIR_dll_name").ok().flatten()?;
     let room = symbol.size.filter(|size| *size > 0).map_or(MAX_PATH, |size| size.min(MAX_PATH));
     let bytes = target.read_c_string(symbol.addr, usize::try_from(room).ok()?).ok()?;
     (!bytes.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(&bytes)))
-}
-
-fn mpi2dd_dll_name(target: &dyn Target) -> Option<PathBuf> {
-    mpi2dd::find(&Strings::new(target)).ok().flatten()?.dll_name.map(PathBuf::from)
 }
 
 #[cfg(test)]
@@ -43,7 +24,7 @@ mod tests {
     use target::address::TargetAddr;
     use target::mock::MockTarget;
 
-    fn named(bytes: Option<&[u8]>) -> Option<(PathBuf, NamedBy)> {
+    fn named(bytes: Option<&[u8]>) -> Option<PathBuf> {
         let mut target = MockTarget::new(TargetAbi::LITTLE_64);
         if let Some(bytes) = bytes {
             target.add_segment(TargetAddr::new(0x1000), bytes.to_vec());
@@ -54,7 +35,7 @@ mod tests {
 
     #[test]
     fn a_name_without_its_nul_is_bounded_by_its_symbol() {
-        assert_eq!(named(Some(b"/a/b.so")), Some((PathBuf::from("/a/b.so"), NamedBy::MpirDllName)));
+        assert_eq!(named(Some(b"/a/b.so")), Some(PathBuf::from("/a/b.so")));
         assert_eq!(named(Some(b"\0junk")), None);
         assert_eq!(named(None), None);
     }

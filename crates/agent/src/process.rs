@@ -93,7 +93,7 @@ fn record<T: Known>(session: &Session<T>, more: MoreMemory) -> Result<Told, Sess
     let mut out = Vec::new();
     let facts = session.target().facts(&RANK_VARIABLES);
     let captured_at = Some(session.captured_at());
-    let request = RecordRequest { facts, captured_at, more, progress: &mut |_, _| Ok(()) };
+    let request = RecordRequest { facts, captured_at, more, also: |_| {}, progress: &mut |_, _| Ok(()) };
     match session.record(request, &mut out) {
         Ok(problem) => Ok(Told::Recorded(out, problem)),
         Err(RecordError::Session(error)) => Err(error),

@@ -13,6 +13,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use layouts::shipped_named;
+use plugins::host::run::Run;
 use plugins::mqs::{PluginRequest, discovery, read_with_plugin};
 use target::{PageCache, Target};
 
@@ -83,7 +84,8 @@ fn main() {
 
             let start = Instant::now();
             let cached = PageCache::new(&target);
-            let request = PluginRequest { timeout: Duration::from_secs(60), ..PluginRequest::new(plugin.clone()) };
+            let request =
+                PluginRequest { run: Run::within(Duration::from_secs(60)), ..PluginRequest::new(plugin.clone()) };
             let outcome = read_with_plugin(&cached, &layouts, &target.mpi_image(), &request);
             ours.push(start.elapsed().as_secs_f64());
             assert_eq!(outcome.failure, None);

@@ -1,9 +1,8 @@
 //! Vendors' plug-ins: C libraries that know one MPI, asked through the interfaces that debuggers and MPIs agreed on.
 //!
 //! `host` is the helper process in which any of them runs, with the callbacks that all these interfaces share. `mqs` drives
-//! those for message queues. `mpidbg` drives those for handles, an interface that was only drafted.
+//! those for message queues.
 
 pub mod c_library;
 pub mod host;
-pub mod mpidbg;
 pub mod mqs;

@@ -88,7 +88,10 @@ impl<T: Target> Session<T> {
     }
 
     /// The objects of a kind that the built-in reader finds.
-    pub(super) fn list_builtin(&self, kind: HandleKind) -> Result<HandleList, SessionError> {
+    ///
+    /// # Errors
+    /// Where the process has no MPI that can be read now.
+    pub fn list_builtin(&self, kind: HandleKind) -> Result<HandleList, SessionError> {
         self.with_handles(|reader| reader.list(kind))
     }
 

@@ -24,7 +24,7 @@ pub use handles::Designator;
 pub use json::write_json;
 pub use known::Known;
 #[cfg(feature = "plugins")]
-pub use plugins::{Named, PluginChoice, PluginSettings};
+pub use plugins::{PluginChoice, PluginSettings};
 pub use record::{MoreMemory, RecordError, RecordRequest, tell_missing};
 pub use refine::{RANK_VARIABLES, add_facts, keep_stacks};
 pub use wrappers::Wrappers;

@@ -22,6 +22,8 @@ pub struct RecordRequest<'a> {
     pub captured_at: Option<String>,
     /// What is recorded besides what readers ask for.
     pub more: MoreMemory,
+    /// Reads what whoever records asks for besides, so that it is recorded, too.
+    pub also: fn(&dyn Target),
     /// Told how many bytes of memory are written, of how many; an error ends the recording.
     pub progress: &'a mut dyn FnMut(u64, u64) -> io::Result<()>,
 }
@@ -94,7 +96,9 @@ impl<T: Target> Session<T> {
         let all: Vec<_> = HandleKind::listed().map(|kind| (kind, None)).collect();
         let _ = noting.read_handles(&all);
         // Where the process says that its plug-in is.
-        let _ = named_plugin(noting.target());
+        if named_plugin(noting.target()).is_none() {
+            (request.also)(noting.target());
+        }
         let images = recorder.images().map_err(SessionError::from)?;
         let listed = self.target.symbols().map_err(SessionError::from)?;
         let detected = noting.detected().ok();

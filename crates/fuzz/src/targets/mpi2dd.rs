@@ -1,11 +1,11 @@
 //! Tables of the draft MPI2DD in a made-up job whose memory the input changes.
 
-#[path = "../../../acquisition/tests/acquisition/mpi2dd/damage.rs"]
+#[path = "../../../drafts/tests/drafts/mpi2dd/damage.rs"]
 mod damage;
-#[path = "../../../acquisition/tests/acquisition/mpi2dd/job.rs"]
+#[path = "../../../drafts/tests/drafts/mpi2dd/job.rs"]
 #[allow(dead_code, unused_imports)]
 mod job;
-#[path = "../../../acquisition/tests/acquisition/mpi2dd/support.rs"]
+#[path = "../../../drafts/tests/drafts/mpi2dd/support.rs"]
 #[allow(dead_code)]
 mod support;
 

@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::path::Path;
 
-use super::conversation::Answer;
+use super::abi::TADDR_WIDTH;
 use super::error::PluginError;
-use super::wire::{Kind, MAX_FETCH, PAGE, Put, RUN, RUN_PAGES, Take};
+use super::library::other_series;
+use super::message::Told;
+use super::wire::{Failure, Kind, MAX_FETCH, PAGE, Put, RUN, RUN_PAGES, Take};
 use layouts::{LayoutError, Layouts};
 use target::address::TargetAddr;
 use target::{Target, TargetError, printable};
@@ -54,6 +56,15 @@ pub struct Asked<'a> {
     pub layouts: &'a Layouts,
     /// Which member a plug-in means by a field of a type that has no direct member of that name.
     pub member: &'a dyn Fn(&str, &str) -> Option<&'static str>,
+}
+
+/// The answer to a request.
+#[derive(Default)]
+pub struct Answer {
+    /// Its payload.
+    pub payload: Vec<u8>,
+    /// Whether there is one.
+    pub given: bool,
 }
 
 /// Answers what a plug-in asks, and keeps what it says.
@@ -136,7 +147,7 @@ impl<'a> Answers<'a> {
         self.messages.push(text);
     }
 
-    /// Answers a request; `false` where the frame is none.
+    /// Answers a request, or keeps what the plug-in prints; `false` where the frame is neither.
     ///
     /// # Errors
     /// Where it makes no sense, or the target is gone.
@@ -144,15 +155,51 @@ impl<'a> Answers<'a> {
         let mut take = Take(payload);
         let out = &mut answer.payload;
         match kind {
-            Kind::Run => self.answer_run(&mut take, out)?,
-            Kind::Read => self.answer_read(&mut take, out)?,
-            Kind::Symbol => self.answer_symbol(&mut take, out)?,
-            Kind::Type => self.answer_type(&mut take, out)?,
-            Kind::Field => self.answer_field(&mut take, out)?,
-            _ => return Ok(false),
+            Kind::RUN => self.answer_run(&mut take, out)?,
+            Kind::READ => self.answer_read(&mut take, out)?,
+            Kind::SYMBOL => self.answer_symbol(&mut take, out)?,
+            Kind::TYPE => self.answer_type(&mut take, out)?,
+            Kind::FIELD => self.answer_field(&mut take, out)?,
+            _ => {
+                match Told::read(kind, payload) {
+                    Some(Told::Print { text }) => {
+                        self.message(format!("plug-in (debug): {}", printable(text).trim_end()));
+                    }
+                    Some(Told::BadFetch { addr, len }) => self.count_failed_read(addr, len),
+                    _ => return Ok(false),
+                }
+                return Ok(true);
+            }
         }
         answer.given = true;
         Ok(true)
+    }
+
+    /// Refuses a plug-in whose own words say that it is for another series of the MPI library than `library`.
+    ///
+    /// # Errors
+    /// [`PluginError::OtherLibrary`].
+    pub fn check_series(&self, words: Option<&str>, library: Option<&str>) -> Result<(), PluginError> {
+        let (Some(words), Some(library)) = (words, library) else { return Ok(()) };
+        other_series(words, library).map_or(Ok(()), |found| {
+            Err(PluginError::OtherLibrary { path: self.path.to_owned(), found, library: library.to_owned() })
+        })
+    }
+
+    /// The error for a failure that is the same in all interfaces; `spoken`: the versions of this one that are.
+    pub fn failure(&self, failure: Failure, code: i32, text: &[u8], spoken: &'static str) -> Option<PluginError> {
+        let path = self.path.to_owned();
+        Some(match failure {
+            Failure::Load => PluginError::Load { path, reason: printable(text) },
+            Failure::Version => PluginError::Version { path, found: code, expected: spoken },
+            Failure::Width => PluginError::Width { path, found: code, expected: TADDR_WIDTH },
+            _ => return None,
+        })
+    }
+
+    /// The error for too much of something.
+    pub fn too_much(&self, what: &'static str, limit: usize) -> PluginError {
+        PluginError::TooMuch { path: self.path.to_owned(), what, limit }
     }
 
     /// A source that failed, or knows something impossible, is another matter than one that does not know.

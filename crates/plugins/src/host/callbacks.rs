@@ -13,7 +13,7 @@ use super::abi::{
 };
 use super::child::{Child, KnownType, bad_fetch};
 use super::foreign;
-use super::message::{Speaker, Told};
+use super::message::Told;
 use super::wire::{Kind, MAX_FETCH, Put, Take};
 use crate::c_library::barrier;
 
@@ -151,7 +151,7 @@ extern "C" fn free(at: *mut c_void) {
 extern "C" fn dprints(text: *const c_char) {
     with_child((), |child| {
         if let Some(text) = foreign::text(text, MAX_TEXT) {
-            child.link.borrow_mut().tell(&Told::Message { speaker: Speaker::Dprints, text: &text });
+            child.link.borrow_mut().tell(&Told::Print { text: &text });
         }
     });
 }
@@ -205,7 +205,7 @@ extern "C" fn find_symbol(_image: *mut Image, text: *const c_char, out: *mut TAd
     with_child(INTERNAL, |child| {
         let Some(name) = name(text) else { return BAD_ARGUMENT };
         let mut link = child.link.borrow_mut();
-        let mut reply = Take(link.request(Kind::Symbol, |request| request.text(&name)));
+        let mut reply = Take(link.request(Kind::SYMBOL, |request| request.text(&name)));
         if reply.u8() != Some(1) {
             return NOT_FOUND;
         }
@@ -223,7 +223,7 @@ extern "C" fn find_type(_image: *mut Image, text: *const c_char, _language: c_in
             return type_handle(known);
         }
         let mut link = child.link.borrow_mut();
-        let mut reply = Take(link.request(Kind::Type, |request| request.text(&name)));
+        let mut reply = Take(link.request(Kind::TYPE, |request| request.text(&name)));
         let (Some(1), Some(size)) = (reply.u8(), reply.u64()) else {
             child.misses.set(child.misses.get().saturating_add(1));
             return std::ptr::null_mut();
@@ -248,7 +248,7 @@ extern "C" fn field_offset(given: *mut Type, text: *const c_char) -> c_int {
             return -1;
         };
         let mut link = child.link.borrow_mut();
-        let mut reply = Take(link.request(Kind::Field, |request| {
+        let mut reply = Take(link.request(Kind::FIELD, |request| {
             request.text(&known.name);
             request.text(&field);
         }));

@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use super::error::PluginError;
 use super::trust;
-use target::Image;
+
 use target::files::{about, is_regular, real_path};
 use target::libraries::is_mpi_library;
+use target::{Image, Target};
 
 /// More directories than this beside the MPI library are not looked into.
 const MAX_DIRECTORIES: usize = 64;
@@ -20,12 +21,8 @@ pub enum How {
     Explicit,
     /// The `plugin-path` setting names it, or a directory that holds it.
     Setting,
-    /// The target's `MPIR_dll_name`.
-    MpirDllName,
-    /// The target's `MPI2DD_info`.
-    Mpi2ddInfo,
-    /// The target's `mpidbg_dll_locations`.
-    DllLocations,
+    /// The target names it; the words say where.
+    Named(&'static str),
     /// A default name beside the MPI library.
     DefaultName,
 }
@@ -36,9 +33,7 @@ impl How {
         match self {
             Self::Explicit => "named by the user",
             Self::Setting => "found on plugin-path",
-            Self::MpirDllName => "named by the program (MPIR_dll_name)",
-            Self::Mpi2ddInfo => "named by the program (MPI2DD_info)",
-            Self::DllLocations => "named by the MPI library (mpidbg_dll_locations)",
+            Self::Named(words) => words,
             Self::DefaultName => "found beside the MPI library",
         }
     }
@@ -75,10 +70,57 @@ pub struct Search<'a> {
     pub set_paths: &'a [PathBuf],
     /// Directories that the user trusts (gdb's `auto-load safe-path`).
     pub safe_path: &'a [PathBuf],
+    /// Interfaces besides those that are known here.
+    pub others: Option<&'static Others>,
+}
+
+/// What further interfaces say of plug-ins for message queues.
+#[derive(Debug)]
+pub struct Others {
+    /// The plug-in that a target names by one of them, and how.
+    pub named: fn(&dyn Target) -> Option<(PathBuf, How)>,
+    /// Whether a library is a plug-in of one of them only.
+    pub is_theirs: fn(&Path) -> bool,
+}
+
+impl Search<'_> {
+    /// The candidates for `target`, the preferred one first: what the `plugin-path` setting names, what the target names, and
+    /// the `defaults` beside the MPI library. Files that only a default name stands for are left out where they do not exist;
+    /// files that somebody named are listed all the same.
+    pub fn candidates(&self, images: &[Image], named: Vec<(PathBuf, How)>, defaults: &[&str]) -> Vec<Candidate> {
+        let name_of = |path: &PathBuf| path.file_name().map(PathBuf::from);
+        let names: Vec<PathBuf> =
+            named.iter().filter_map(|(path, _)| name_of(path)).chain(defaults.iter().map(PathBuf::from)).collect();
+        let beside = directories_beside(images);
+        let mut found = Vec::new();
+        for path in self.set_paths {
+            if path.is_dir() {
+                // The user named the directory, so it counts as safe; the files in it must still be nobody else's.
+                let mut safe = self.safe_path.to_vec();
+                safe.push(path.clone());
+                let files = existing(std::slice::from_ref(path), &names);
+                found.extend(files.map(|path| by_rule(path, How::Setting, &safe)));
+            } else {
+                found.push(by_name(path, How::Setting));
+            }
+        }
+        for (path, how) in named {
+            if path.is_absolute() {
+                found.push(by_rule(path, how, self.safe_path));
+            } else {
+                // A bare name: the dynamic linker would search for it; we look beside the MPI library.
+                let name = name_of(&path).unwrap_or_default();
+                found.extend(existing(&beside, &[name]).map(|path| by_rule(path, how, self.safe_path)));
+            }
+        }
+        found.extend(existing(&beside, &names).map(|path| by_rule(path, How::DefaultName, self.safe_path)));
+        drop_doubles(&mut found);
+        found
+    }
 }
 
 /// Those of the names in these directories that are files.
-pub fn existing<'a>(directories: &'a [PathBuf], names: &'a [PathBuf]) -> impl Iterator<Item = PathBuf> + 'a {
+fn existing<'a>(directories: &'a [PathBuf], names: &'a [PathBuf]) -> impl Iterator<Item = PathBuf> + 'a {
     let all = directories.iter().flat_map(move |directory| names.iter().map(move |name| directory.join(name)));
     all.filter(|path| is_regular(path))
 }
@@ -94,7 +136,7 @@ pub fn by_name(path: &Path, how: How) -> Candidate {
 }
 
 /// A file that somebody else named: it is loaded where `trust` allows it.
-pub fn by_rule(path: PathBuf, how: How, safe_path: &[PathBuf]) -> Candidate {
+fn by_rule(path: PathBuf, how: How, safe_path: &[PathBuf]) -> Candidate {
     match trust::check(&path, safe_path) {
         Ok(real) => Candidate { path: real, how, exists: true, trusted: true, refusal: None },
         Err(error) => {
@@ -112,7 +154,7 @@ pub fn by_rule(path: PathBuf, how: How, safe_path: &[PathBuf]) -> Candidate {
 
 /// The directory of the MPI library (of the executable, where it is linked statically), as it is named and as it
 /// really is, then Open MPI's subdirectories of those.
-pub fn directories_beside(images: &[Image]) -> Vec<PathBuf> {
+fn directories_beside(images: &[Image]) -> Vec<PathBuf> {
     let is_mpi = |image: &&Image| is_mpi_library(image.file_name());
     let library = images.iter().find(is_mpi).or_else(|| images.iter().find(|image| image.is_executable));
     let Some(path) = library.map(|image| Path::new(&image.path)).filter(|path| path.is_absolute()) else {
@@ -139,7 +181,7 @@ pub fn directories_beside(images: &[Image]) -> Vec<PathBuf> {
 }
 
 /// Leaves out what stands for a file that was named before.
-pub fn drop_doubles(found: &mut Vec<Candidate>) {
+fn drop_doubles(found: &mut Vec<Candidate>) {
     let mut seen: Vec<PathBuf> = Vec::new();
     found.retain(|candidate| {
         let real = real_path(&candidate.path).unwrap_or_else(|_| candidate.path.clone());

@@ -39,7 +39,7 @@ impl<'a> Link<'a> {
         write(&mut self.scratch);
         let mut head = [0; HEAD];
         head[..4].copy_from_slice(&(self.scratch.len() as u32).to_ne_bytes());
-        head[4] = kind as u8;
+        head[4] = kind.0;
         if !self.shared.append([&head, &self.scratch]) {
             self.flush();
             if !self.shared.append([&head, &self.scratch]) {
@@ -92,7 +92,7 @@ impl<'a> Link<'a> {
             break;
         }
         match first_frame(&self.reply) {
-            Ok(Some((Kind::Reply, payload, _))) => payload,
+            Ok(Some((Kind::REPLY, payload, _))) => payload,
             _ => lost(self.shared),
         }
     }
@@ -194,7 +194,7 @@ impl Memory {
 
 /// The answer is a bit for each readable page, then those pages.
 fn ask_for_run(link: &mut Link<'_>, number: u64) -> Run {
-    let reply = link.request(Kind::Run, |out| out.u64(number * RUN as u64));
+    let reply = link.request(Kind::RUN, |out| out.u64(number * RUN as u64));
     let mut take = Take(reply);
     let mut run = Run { number, readable: 0, bytes: vec![0; RUN].into_boxed_slice() };
     let readable = take.u32().unwrap_or(0);
@@ -209,7 +209,7 @@ fn ask_for_run(link: &mut Link<'_>, number: u64) -> Run {
 }
 
 fn read_exactly(link: &mut Link<'_>, addr: u64, buf: &mut [u8]) -> bool {
-    let reply = link.request(Kind::Read, |out| {
+    let reply = link.request(Kind::READ, |out| {
         out.u64(addr);
         out.u32(buf.len() as u32);
     });
@@ -239,6 +239,8 @@ pub struct KnownType {
 pub struct Child<'a> {
     /// The connection to the host.
     pub link: RefCell<Link<'a>>,
+    /// What the host can see.
+    pub shared: &'a Shared,
     /// The target's memory.
     pub memory: RefCell<Memory>,
     /// Types by handle; boxed, because the plug-in holds their addresses.
@@ -261,6 +263,7 @@ impl<'a> Child<'a> {
     /// Over a connection; nothing has been asked yet.
     pub fn new(link: Link<'a>, facts: Facts) -> Self {
         Self {
+            shared: link.shared,
             link: link.into(),
             memory: Memory::default().into(),
             types: Vec::new().into(),

@@ -4,7 +4,10 @@ use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::{Duration, Instant};
 
+use super::answers::Answer;
+use super::error::PluginError;
 use super::helper::Helper;
+use super::server::{Next, Server};
 use super::wire::{self, HEAD, Kind, MAX_PAYLOAD, Put};
 use target::Reason;
 
@@ -17,11 +20,11 @@ const MAX_OWED: usize = 2 * MAX_PAYLOAD;
 
 /// How a conversation ended.
 #[derive(Debug, PartialEq, Eq)]
-pub enum End<E> {
+pub enum End {
     /// The server said that it was the last frame.
     Finished,
     /// The server refused to go on.
-    Refused(E),
+    Refused(PluginError),
     /// The helper ended, or closed its end.
     HungUp,
     /// The time limit passed.
@@ -32,36 +35,6 @@ pub enum End<E> {
     Nonsense(Reason),
 }
 
-/// What a server wants after a frame.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Next {
-    /// More frames.
-    Continue,
-    /// That was the last one.
-    Stop,
-}
-
-/// Takes the frames of a helper.
-pub trait Server {
-    /// Why it refuses to go on.
-    type Refusal;
-
-    /// One frame; the payload of an answer, if it is a request, is appended to `answer`.
-    ///
-    /// # Errors
-    /// Where it refuses to go on.
-    fn frame(&mut self, kind: Kind, payload: &[u8], answer: &mut Answer) -> Result<Next, Self::Refusal>;
-}
-
-/// The answer to a request.
-#[derive(Default)]
-pub struct Answer {
-    /// Its payload.
-    pub payload: Vec<u8>,
-    /// Whether there is one.
-    pub given: bool,
-}
-
 /// The helper's bytes that have not made a whole frame yet.
 #[derive(Default)]
 struct Incoming {
@@ -70,7 +43,7 @@ struct Incoming {
 }
 
 impl Incoming {
-    fn serve<S: Server>(&mut self, server: &mut S, owed: &mut Vec<u8>) -> Result<Next, End<S::Refusal>> {
+    fn serve(&mut self, server: &mut dyn Server<'_>, owed: &mut Vec<u8>) -> Result<Next, End> {
         let mut answer = Answer::default();
         while let Some((kind, payload, len)) = wire::first_frame(&self.bytes[self.start..]).map_err(End::Nonsense)? {
             answer.payload.clear();
@@ -79,7 +52,7 @@ impl Incoming {
             self.start += len;
             if answer.given {
                 owed.u32(answer.payload.len() as u32);
-                owed.u8(Kind::Reply as u8);
+                owed.u8(Kind::REPLY.0);
                 owed.bytes(&answer.payload);
             }
             if owed.len() > MAX_OWED {
@@ -148,13 +121,13 @@ fn read(fd: &OwnedFd, buf: &mut [u8]) -> io::Result<usize> {
 }
 
 /// Talks with the helper until something ends it. What the helper had not sent when it ended is served too.
-pub fn converse<S: Server>(
+pub fn converse(
     helper: &mut Helper,
-    server: &mut S,
+    server: &mut dyn Server<'_>,
     stderr: &mut Stderr,
     time_limit: Duration,
     interrupted: &dyn Fn() -> bool,
-) -> End<S::Refusal> {
+) -> End {
     let deadline = Instant::now() + time_limit;
     let mut incoming = Incoming::default();
     let mut end = talk(helper, server, stderr, deadline, interrupted, &mut incoming);
@@ -179,14 +152,14 @@ pub fn converse<S: Server>(
     end
 }
 
-fn talk<S: Server>(
+fn talk(
     helper: &mut Helper,
-    server: &mut S,
+    server: &mut dyn Server<'_>,
     stderr: &mut Stderr,
     deadline: Instant,
     interrupted: &dyn Fn() -> bool,
     incoming: &mut Incoming,
-) -> End<S::Refusal> {
+) -> End {
     let mut owed: Vec<u8> = Vec::new();
     let mut stderr_open = true;
     let mut looked = Instant::now();

@@ -11,7 +11,7 @@ use super::shared::{LOADING, NOTE_EXIT, NOTE_LOST};
 
 /// Why the conversation ended, unless it was finished. `name` names the function of a number.
 pub fn why(
-    end: End<PluginError>,
+    end: End,
     helper: &Helper,
     path: &Path,
     timeout: Duration,

@@ -186,24 +186,14 @@ pub enum PluginError {
         /// The sources that were asked.
         sources: String,
     },
-    /// It says that it cannot show the queues of this image or process.
-    #[error("the plug-in {path} cannot show the queues of this {what}: {reason}", path = shown(.path))]
-    NoQueues {
+    /// It says that it can tell nothing of this image or process.
+    #[error("the plug-in {path} {what}: {reason}", path = shown(.path))]
+    TellsNothing {
         /// The plug-in.
         path: PathBuf,
-        /// `image` or `process`.
+        /// What it does not do.
         what: &'static str,
         /// What it said.
-        reason: String,
-    },
-    /// It says that it cannot tell of the handles of this image or process.
-    #[error("the plug-in {path} does not tell of handles in this {what}: {reason}", path = shown(.path))]
-    NoHandles {
-        /// The plug-in.
-        path: PathBuf,
-        /// `image` or `process`.
-        what: &'static str,
-        /// What its return code means.
         reason: String,
     },
     /// One of its functions failed.

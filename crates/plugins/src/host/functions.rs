@@ -13,6 +13,8 @@ pub enum Need {
     Mpi2Optional,
 }
 
+/// The functions of an interface: an enum of them, and a structure of pointers to them.
+#[macro_export]
 macro_rules! functions {
     ($($variant:ident $field:ident $name:literal $need:ident fn($($arg:ty),*) $(-> $ret:ty)?;)*) => {
         /// The functions of a plug-in.
@@ -30,8 +32,14 @@ macro_rules! functions {
             }
 
             /// Whether the host can do without it.
-            pub const fn need(self) -> Need {
-                match self { $(Function::$variant => Need::$need),* }
+            pub const fn need(self) -> $crate::host::functions::Need {
+                match self { $(Function::$variant => $crate::host::functions::Need::$need),* }
+            }
+
+            /// The names of those that are needed so and that `has` does not know.
+            pub fn missing(need: $crate::host::functions::Need, has: impl Fn(&str) -> bool) -> Vec<String> {
+                let needed = Self::ALL.iter().filter(|function| function.need() == need).map(|function| function.name());
+                needed.filter(|name| !has(name)).map(str::to_owned).collect()
             }
 
             /// The function with this number.
@@ -64,23 +72,22 @@ macro_rules! functions {
         }
     };
 }
-pub(crate) use functions;
 
 /// Calls a function of the plug-in, having noted which. Evaluates to an `Option`: `None` where it does not exist.
+#[macro_export]
 macro_rules! call {
     ($driver:expr, $function:ident, $field:ident $(, $arg:expr)*) => {{
         match $driver.functions.$field {
             None => None,
             Some(function) => {
-                $driver.shared.set_place(Function::$function as u32);
+                $driver.child.shared.set_place(Function::$function as u32);
                 // SAFETY: the pointer has the prototype that the interface fixes for this name; the arguments are
                 // handles of ours and buffers of the sizes that it demands. What the plug-in does beyond that can
                 // only hurt this helper process.
                 let result = unsafe { function($($arg),*) };
-                $driver.shared.set_place($crate::host::shared::NOWHERE);
+                $driver.child.shared.set_place($crate::host::shared::NOWHERE);
                 Some(result)
             }
         }
     }};
 }
-pub(crate) use call;

@@ -5,7 +5,7 @@ use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::time::Duration;
 
 use target::detached::run_detached;
-use target::files::{Reader, is_root};
+use target::files::Reader;
 
 use super::error::PluginError;
 use super::isolation;
@@ -76,7 +76,7 @@ impl Helper {
         let (stderr, their_stderr) = pair("pipe", |fds| unsafe { libc::pipe2(fds, libc::O_CLOEXEC) })?;
         let shared = Shared::new().map_err(|error| start_error("mmap", &error))?;
 
-        let rights = rights.filter(|rights| rights.uid != 0 && is_root());
+        let rights = rights.filter(|rights| rights.takes_rights());
         run_detached(|| {
             isolation::enter(theirs.as_raw_fd(), their_stderr.as_raw_fd(), time_limit, rights, &shared);
             crate::c_library::barrier((), || body(isolation::SOCKET, &shared));

@@ -9,11 +9,6 @@ use object::{Architecture, Endianness, FileKind};
 use super::error::PluginError;
 use target::files::{Contents, open_regular};
 
-/// How long a plug-in may take to be loaded and to tell its version.
-pub const INSPECTION: Duration = Duration::from_secs(10);
-/// No time limit is longer.
-pub const LONGEST: Duration = Duration::from_secs(24 * 60 * 60);
-
 /// The path as `dlopen` must get it: with a slash, or it would search for the name elsewhere.
 pub fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_owned())

@@ -60,10 +60,23 @@ impl Part<'_> for Failure {
     }
 }
 
-/// An enum of messages, each with the name of its [`Kind`].
+impl<'a, T: Part<'a>> Part<'a> for Option<T> {
+    fn put(&self, out: &mut Vec<u8>) {
+        self.is_some().put(out);
+        self.iter().for_each(|part| part.put(out));
+    }
+    fn take(from: &mut Take<'a>) -> Option<Self> {
+        if bool::take(from)? { T::take(from).map(Some) } else { Some(None) }
+    }
+}
+
+/// An enum of messages, each with the number of its [`Kind`].
+#[macro_export]
 macro_rules! messages {
     ($(#[$doc:meta])* $name:ident<$life:lifetime> {
-        $($(#[$of:meta])* $variant:ident { $($(#[$about:meta])* $field:ident: $type:ty),* $(,)? })*
+        $($(#[$of:meta])* $variant:ident = $number:literal {
+            $($(#[$about:meta])* $field:ident: $type:ty),* $(,)?
+        })*
     }) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq)]
@@ -73,30 +86,29 @@ macro_rules! messages {
 
         impl<$life> $name<$life> {
             /// `None` where the kind is none of these, or the payload makes no sense.
-            pub fn read(kind: Kind, payload: &$life [u8]) -> Option<Self> {
-                let mut from = Take(payload);
-                match kind {
-                    $(Kind::$variant => Some(Self::$variant { $($field: Part::take(&mut from)?),* }),)*
+            pub fn read(kind: $crate::host::wire::Kind, payload: &$life [u8]) -> Option<Self> {
+                let mut from = $crate::host::wire::Take(payload);
+                match kind.0 {
+                    $($number => Some(Self::$variant { $($field: $crate::host::message::Part::take(&mut from)?),* }),)*
                     _ => None,
                 }
             }
         }
 
-        impl Message for $name<'_> {
-            fn kind(&self) -> Kind {
-                match self {
-                    $(Self::$variant { .. } => Kind::$variant,)*
-                }
+        impl $crate::host::message::Message for $name<'_> {
+            fn kind(&self) -> $crate::host::wire::Kind {
+                $crate::host::wire::Kind(match self {
+                    $(Self::$variant { .. } => $number,)*
+                })
             }
             fn write(&self, out: &mut Vec<u8>) {
                 match self {
-                    $(Self::$variant { $($field),* } => { $(Part::put($field, out);)* })*
+                    $(Self::$variant { $($field),* } => { $($crate::host::message::Part::put($field, out);)* })*
                 }
             }
         }
     };
 }
-pub(crate) use messages;
 
 /// A part that has parts itself.
 macro_rules! record {
@@ -119,48 +131,23 @@ macro_rules! record {
 }
 pub(crate) use record;
 
-/// Where a text from a plug-in came from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Speaker {
-    /// `mqs_image_has_queues`.
-    Image = 0,
-    /// `mqs_process_has_queues`.
-    Process = 1,
-    /// The dprints callback.
-    Dprints = 2,
-    /// `mqs_image_has_queues` that found nothing wrong.
-    ImageFine = 3,
-}
-
-impl Part<'_> for Speaker {
-    fn put(&self, out: &mut Vec<u8>) {
-        out.u8(*self as u8);
-    }
-    fn take(from: &mut Take<'_>) -> Option<Self> {
-        [Self::Image, Self::Process, Self::Dprints, Self::ImageFine].get(usize::from(from.u8()?)).copied()
-    }
-}
-
 messages! {
     /// What is told whatever the interface of the plug-in.
     Told<'a> {
-        /// Text from the plug-in.
-        Message {
-            /// Where it came from.
-            speaker: Speaker,
+        /// What the plug-in prints for debugging.
+        Print = 6 {
             /// The text.
             text: &'a [u8],
         }
         /// A fetch that made no sense.
-        BadFetch {
+        BadFetch = 7 {
             /// Where.
             addr: u64,
             /// How many bytes.
             len: u64,
         }
         /// A function failed; the helper stops here.
-        Failed {
+        Failed = 8 {
             /// How.
             failure: Failure,
             /// The number of the function in its interface; `u32::MAX`: none.
@@ -171,7 +158,7 @@ messages! {
             text: &'a [u8],
         }
         /// All was read.
-        Done {}
+        Done = 9 {}
     }
 }
 
@@ -182,9 +169,9 @@ mod tests {
     #[test]
     fn what_is_told_is_read_again_and_never_half() {
         let messages = [
-            Told::Message { speaker: Speaker::ImageFine, text: b"fine" },
+            Told::Print { text: b"fine" },
             Told::BadFetch { addr: u64::MAX, len: 7 },
-            Told::Failed { failure: Failure::Bits, function: u32::MAX, code: -1, text: b"why" },
+            Told::Failed { failure: Failure::TooMany, function: u32::MAX, code: -1, text: b"why" },
             Told::Done {},
         ];
         for message in messages {
@@ -199,8 +186,7 @@ mod tests {
 
     #[test]
     fn numbers_that_do_not_exist_are_refused() {
-        assert_eq!(Told::read(Kind::Message, &[4, 0, 0, 0, 0]), None);
-        assert_eq!(Told::read(Kind::Failed, &[99; 40]), None);
-        assert_eq!(Told::read(Kind::Reply, &[]), None);
+        assert_eq!(Told::read(Kind(8), &[99; 40]), None);
+        assert_eq!(Told::read(Kind::REPLY, &[]), None);
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! A plug-in is foreign code that follows pointers in a program which is, more often than not, damaged. It therefore runs
 //! in a helper process (`helper`, `isolation`, `loaded`) in which it finds the callbacks of the mqs interface (`callbacks`,
-//! `abi`). These ask the host for memory, symbols and types (`wire`, `message`, `child`, `conversation`, `answers`). `trust` and
-//! `candidate` say which file may be loaded at all, `ended` how it went wrong.
+//! `abi`). These ask the host for memory, symbols and types (`wire`, `message`, `child`, `conversation`, `answers`, `server`);
+//! `run` is all of that together. `trust` and `candidate` say which file may be loaded at all, `ended` how it went wrong.
 #![allow(unsafe_code)]
 // The interface's 32-bit words and the kernel's sizes are cut and widened on purpose; the places say why.
 #![allow(clippy::unnecessary_cast)]
@@ -11,19 +11,21 @@
 #[allow(missing_docs)]
 pub mod abi;
 pub mod answers;
-pub(crate) mod callbacks;
+pub mod callbacks;
 pub mod candidate;
-pub(crate) mod child;
+pub mod child;
 pub(crate) mod conversation;
-pub mod ended;
+pub(crate) mod ended;
 pub mod error;
-pub(crate) mod foreign;
+pub mod foreign;
 pub mod functions;
 pub(crate) mod helper;
 pub(crate) mod isolation;
 pub mod library;
-pub(crate) mod loaded;
-pub(crate) mod message;
-pub(crate) mod shared;
+pub mod loaded;
+pub mod message;
+pub mod run;
+pub mod server;
+pub mod shared;
 pub mod trust;
-pub(crate) mod wire;
+pub mod wire;

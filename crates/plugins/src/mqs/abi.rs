@@ -6,9 +6,9 @@
 
 use std::ffi::{c_char, c_int, c_long, c_void};
 
+use crate::functions;
 pub use crate::host::abi::*;
 pub use crate::host::functions::Need;
-use crate::host::functions::functions;
 
 /// Value of `MQS_INTERFACE_COMPATIBILITY` without MPI-2 support.
 pub const COMPATIBILITY_MPI1: c_int = 2;

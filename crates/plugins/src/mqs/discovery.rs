@@ -1,64 +1,35 @@
 //! Where the plug-in of a process may be.
 //!
-//! In this order: the one that the user named, the `plugin-path` setting, `MPIR_dll_name` of the target or what its
-//! `MPI2DD_info` names, and the names that the document lists as defaults, beside the MPI library. A name from the target is only a suggestion;
-//! see `trust`.
+//! In this order: the one that the user named, the `plugin-path` setting, `MPIR_dll_name` of the target or what else names one
+//! in it, and the names that the document lists as defaults, beside the MPI library. A name from the target is only a
+//! suggestion; see `host::trust`.
 
-use std::path::PathBuf;
+use std::path::Path;
 
+use crate::host::candidate::by_name;
 pub use crate::host::candidate::{Candidate, How, Search};
-use crate::host::candidate::{by_name, by_rule, directories_beside, drop_doubles, existing};
-use acquisition::{NamedBy, named_plugin};
+use acquisition::named_plugin;
 use target::{Image, Target};
 
+/// By MPIR's variable.
+pub const BY_MPIR: How = How::Named("named by the program (MPIR_dll_name)");
 /// The name of Open MPI's plug-in.
 const OPEN_MPI: &str = "libompi_dbg_msgq.so";
 /// The document's default names: MPICH, IBM's poe, SGI's MPI.
 const DEFAULTS: [&str; 3] = ["libtvmpich.so", "libtvibmmpi.so", "libxmpi.so"];
 
-/// The candidates for `target`, the preferred one first. Files that only a default name stands for are left out
-/// where they do not exist; files that somebody named are listed all the same.
+/// The candidates for `target`, the preferred one first; see [`Search::candidates`].
 pub fn candidates(target: &dyn Target, search: &Search<'_>) -> Vec<Candidate> {
     if let Some(path) = search.explicit {
         return vec![by_name(path, How::Explicit)];
     }
     let images = target.images().unwrap_or_default();
-    let how = |by| match by {
-        NamedBy::MpirDllName => How::MpirDllName,
-        NamedBy::Mpi2ddInfo => How::Mpi2ddInfo,
-    };
-    let named = named_plugin(target).map(|(path, by)| (path, how(by)));
-    let mut names: Vec<PathBuf> = Vec::new();
-    if let Some(name) = named.as_ref().and_then(|(path, _)| path.file_name()) {
-        names.push(PathBuf::from(name));
-    }
-    names.extend(default_names(&images).iter().map(PathBuf::from));
-    let beside = directories_beside(&images);
-
-    let mut found = Vec::new();
-    for path in search.set_paths {
-        if path.is_dir() {
-            // The user named the directory, so it counts as safe; the files in it must still be nobody else's.
-            let mut safe = search.safe_path.to_vec();
-            safe.push(path.clone());
-            found.extend(existing(std::slice::from_ref(path), &names).map(|path| by_rule(path, How::Setting, &safe)));
-        } else {
-            found.push(by_name(path, How::Setting));
-        }
-    }
-    match &named {
-        Some((path, how)) if path.is_absolute() => {
-            found.push(by_rule(path.clone(), *how, search.safe_path));
-        }
-        Some((path, how)) => {
-            // A bare name: the dynamic linker would search for it; we look beside the MPI library.
-            let name = path.file_name().map(PathBuf::from).unwrap_or_default();
-            found.extend(existing(&beside, &[name]).map(|path| by_rule(path, *how, search.safe_path)));
-        }
-        None => {}
-    }
-    found.extend(existing(&beside, &names).map(|path| by_rule(path, How::DefaultName, search.safe_path)));
-    drop_doubles(&mut found);
+    let by_others = || search.others.and_then(|others| (others.named)(target));
+    let named = named_plugin(target).map(|path| (path, BY_MPIR)).or_else(by_others);
+    let mut found = search.candidates(&images, named.into_iter().collect(), &default_names(&images));
+    // Plug-ins of all interfaces stand on `plugin-path`.
+    let is_theirs = |path: &Path| search.others.is_some_and(|others| (others.is_theirs)(path));
+    found.retain(|candidate| candidate.how != How::Setting || !is_theirs(&candidate.path));
     found
 }
 
@@ -79,7 +50,7 @@ fn default_names(images: &[Image]) -> Vec<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::Path;
+    use std::path::PathBuf;
 
     use target::TargetAbi;
     use target::address::TargetAddr;
@@ -101,31 +72,10 @@ mod tests {
     }
 
     #[test]
-    fn mpi2dd_info_names_a_plugin_for_each_width_and_mpir_goes_before_it() {
-        let mut told = target(None, "/x/libmpi.so");
-        let mut info = b"MPI2\x7f\x01\x01\0\0\0\0\0\0\0\0\0".to_vec();
-        info.extend([0x2100_u64, 0x2200].iter().flat_map(|address| address.to_le_bytes()));
-        info.resize(128, 0);
-        told.add_segment(TargetAddr::new(0x2000), info).add_symbol("MPI2DD_info", TargetAddr::new(0x2000), Some(128));
-        told.add_segment(TargetAddr::new(0x2100), b"/a/32.so\0".to_vec());
-        told.add_segment(TargetAddr::new(0x2200), b"/a/64.so\0".to_vec());
-        let ours = if cfg!(target_pointer_width = "64") { "/a/64.so" } else { "/a/32.so" };
-        let search = Search { explicit: None, set_paths: &[], safe_path: &[] };
-        let found = candidates(&told, &search);
-        assert_eq!((found[0].path.as_path(), found[0].how), (Path::new(ours), How::Mpi2ddInfo));
-        assert!(!found[0].usable());
-        told.add_segment(TargetAddr::new(0x1000), b"/a/mpir.so\0".to_vec());
-        told.add_symbol("MPIR_dll_name", TargetAddr::new(0x1000), Some(11));
-        let found = candidates(&told, &search);
-        assert_eq!((found[0].path.as_path(), found[0].how), (Path::new("/a/mpir.so"), How::MpirDllName));
-        assert!(found.iter().all(|one| one.how != How::Mpi2ddInfo));
-    }
-
-    #[test]
     fn a_plugin_that_the_program_names_and_that_is_not_there_is_told() {
         let found = candidates(&target(Some(b"/opt/none/libompi_dbg_msgq.so\0"), "/x/libmpi.so"), &Search::default());
         assert_eq!(found.len(), 1);
-        assert!(!found[0].usable() && found[0].how == How::MpirDllName);
+        assert!(!found[0].usable() && found[0].how == BY_MPIR);
         let text = found[0].refusal.as_ref().map(ToString::to_string).unwrap_or_default();
         assert!(text.contains("no such file") && text.contains("MPIR_dll_name"), "{text}");
     }
@@ -184,7 +134,7 @@ mod tests {
         let place = Installed::new("bare");
         let found = candidates(&target(Some(b"libompi_dbg_msgq.so\0"), &place.library()), &Search::default());
         assert_eq!(found.iter().filter(|found| found.path.ends_with(OPEN_MPI)).count(), 1);
-        assert_eq!(found[0].how, How::MpirDllName);
+        assert_eq!(found[0].how, BY_MPIR);
     }
 
     #[test]

@@ -9,15 +9,15 @@ use std::ffi::{c_char, c_int};
 use std::os::fd::RawFd;
 use std::path::Path;
 
+use super::Limits;
 use super::abi::{self, Function, Functions, Need};
 use super::convert::MAX_FUNCTION_NAME;
-use super::protocol::{Event, Lines, Pending, Ranks};
+use super::protocol::{Event, Lines, Pending, Ranks, Speaker};
+use crate::call;
 use crate::host::callbacks::{self, image_handle, job_handle, process_handle, take_info};
 use crate::host::child::{Child, Facts};
 use crate::host::foreign;
-use crate::host::functions::call;
-use crate::host::loaded::{failed, in_helper};
-use crate::host::message::{Message, Speaker, Told};
+use crate::host::loaded::{Step, in_helper};
 use crate::host::shared::Shared;
 use crate::host::wire::Failure;
 
@@ -36,22 +36,12 @@ pub struct Task<'a> {
     /// What the callbacks tell.
     pub facts: Facts,
     /// Bounds; the host has its own.
-    pub max_communicators: usize,
-    /// Over all queues.
-    pub max_operations: usize,
-    /// Over all groups.
-    pub max_group_ranks: usize,
-    /// Spawned processes.
-    pub max_new_processes: usize,
+    pub limits: Limits,
 }
-
-/// A step of the life cycle failed and was told to the host.
-struct Stop;
-type Step<T> = Result<T, Stop>;
 
 /// Runs the task and tells the host everything over `socket`. Returns when the host has been told.
 pub fn run(socket: RawFd, shared: &Shared, task: &Task<'_>) {
-    in_helper(socket, shared, task.path, task.facts, |child, shared, library| {
+    in_helper(socket, shared, task.path, task.facts, |child, library| {
         // SAFETY: the addresses are those that the library exports under the interface's names.
         let functions = unsafe {
             Functions::look_up(|function| {
@@ -61,28 +51,19 @@ pub fn run(socket: RawFd, shared: &Shared, task: &Task<'_>) {
                 })
             })
         };
-        Driver { child, shared, functions, task }.everything().is_ok()
+        Driver { child, functions, task }.everything()
     });
 }
 
 struct Driver<'a> {
     child: &'static Child<'static>,
-    shared: &'static Shared,
     functions: Functions,
     task: &'a Task<'a>,
 }
 
 impl Driver<'_> {
-    fn tell(&self, message: &impl Message) {
-        self.child.link.borrow_mut().tell(message);
-    }
-
     fn stop<T>(&self, failure: Failure, function: Function, code: c_int, text: &[u8]) -> Step<T> {
-        let mut link = self.child.link.borrow_mut();
-        failed(&mut link, failure, function as u32, code, text);
-        // The host need not wait for the shutdown of a plug-in that has failed.
-        link.flush();
-        Err(Stop)
+        self.child.stop(failure, function as u32, code, text)
     }
 
     /// The plug-in's text for one of its error codes.
@@ -133,7 +114,7 @@ impl Driver<'_> {
         } else {
             Vec::new()
         };
-        self.tell(&Event::Versions { compatibility, width, version: &version });
+        self.child.tell(&Event::Versions { compatibility, width, version: &version });
         if !right {
             return self.stop(Failure::Version, Function::VersionCompatibility, compatibility, b"");
         }
@@ -191,7 +172,7 @@ impl Driver<'_> {
             _ => (Speaker::Process, Failure::Process),
         };
         if let Some(text) = foreign::text(text, MAX_MESSAGE).filter(|text| !text.is_empty()) {
-            self.tell(&Told::Message { speaker, text: &text });
+            self.child.tell(&Event::Message { speaker, text: &text });
         }
         if self.child.misses.get() > 0 {
             // Whatever the plug-in thinks of it: it would go on with offsets of -1.
@@ -231,13 +212,13 @@ impl Driver<'_> {
         let (mut count, mut operations, mut ranks) = (0, 0, 0);
         loop {
             count += 1;
-            if count > self.task.max_communicators {
+            if count > self.task.limits.communicators {
                 return self.stop(Failure::TooMany, Function::NextCommunicator, 0, b"communicators");
             }
             let mut communicator = abi::Communicator { unique_id: 0, local_rank: 0, size: 0, name: [0; abi::TEXT] };
             let code = call!(self, GetCommunicator, get_communicator, process, &raw mut communicator);
             self.check(Function::GetCommunicator, code)?;
-            self.tell(&Event::Communicator {
+            self.child.tell(&Event::Communicator {
                 unique_id: communicator.unique_id as u64,
                 local_rank: communicator.local_rank as i64,
                 size: communicator.size as i64,
@@ -262,10 +243,10 @@ impl Driver<'_> {
         }
         // A negative size was a rank or size of 32 bits; it is judged by the host.
         let size = usize::try_from(size as i32).unwrap_or(0);
-        if size == 0 || size > self.task.max_group_ranks.saturating_sub(*ranks) {
+        if size == 0 || size > self.task.limits.group_ranks.saturating_sub(*ranks) {
             if size > 0 {
                 let text = format!("its size of {size} ranks is not plausible");
-                self.tell(&Event::NoGroup { code: -1, text: text.as_bytes() });
+                self.child.tell(&Event::NoGroup { code: -1, text: text.as_bytes() });
             }
             return;
         }
@@ -276,16 +257,16 @@ impl Driver<'_> {
         match call!(self, GetCommGroup, get_comm_group, process, group.as_mut_ptr()) {
             Some(abi::OK) => {
                 for piece in group.chunks(GROUP_PIECE) {
-                    self.tell(&Event::Group { ranks: Ranks(Cow::Borrowed(piece)) });
+                    self.child.tell(&Event::Group { ranks: Ranks(Cow::Borrowed(piece)) });
                 }
             }
-            Some(code) => self.tell(&Event::NoGroup { code, text: &self.error_text(code) }),
+            Some(code) => self.child.tell(&Event::NoGroup { code, text: &self.error_text(code) }),
             None => {}
         }
     }
 
     fn queue(&self, class: QueueKind, operations: &mut usize) -> Step<()> {
-        self.tell(&Event::QueueStart { class });
+        self.child.tell(&Event::QueueStart { class });
         let process = process_handle(self.child);
         let mut code =
             call!(self, SetupOperationIterator, setup_operation_iterator, process, class as c_int).unwrap_or(-1);
@@ -297,17 +278,17 @@ impl Driver<'_> {
             code = call!(self, NextOperation, next_operation, process, &raw mut operation).unwrap_or(-1);
             if code == abi::OK {
                 *operations += 1;
-                if *operations > self.task.max_operations {
+                if *operations > self.task.limits.operations {
                     return self.stop(Failure::TooMany, Function::NextOperation, 0, b"operations");
                 }
-                self.tell(&Event::Operation { operation: pending(&operation) });
+                self.child.tell(&Event::Operation { operation: pending(&operation) });
             }
         }
         let text = match code {
             abi::END_OF_LIST | abi::NO_INFORMATION => Vec::new(),
             code => self.error_text(code),
         };
-        self.tell(&Event::QueueEnd { in_setup, code, text: &text });
+        self.child.tell(&Event::QueueEnd { in_setup, code, text: &text });
         Ok(())
     }
 
@@ -316,7 +297,7 @@ impl Driver<'_> {
         let mut name = [0_u8; MAX_FUNCTION_NAME];
         let (at, room) = (name.as_mut_ptr().cast(), MAX_FUNCTION_NAME as c_int);
         if call!(self, SpawnBreakpointName, spawn_breakpoint_name, process, at, room) == Some(abi::OK) {
-            self.tell(&Event::SpawnBreakpoint { name: foreign::until_nul(&name) });
+            self.child.tell(&Event::SpawnBreakpoint { name: foreign::until_nul(&name) });
         }
         match call!(self, SetupNewProcessIterator, setup_new_process_iterator, process) {
             Some(abi::OK) => {}
@@ -331,10 +312,10 @@ impl Driver<'_> {
                 Some(abi::END_OF_LIST) => break,
                 code => return self.check(Function::NextNewProcess, code),
             }
-            if count >= self.task.max_new_processes {
+            if count >= self.task.limits.new_processes {
                 return self.stop(Failure::TooMany, Function::NextNewProcess, 0, b"new processes");
             }
-            self.tell(&Event::NewProcess {
+            self.child.tell(&Event::NewProcess {
                 pid: location.pid as i64,
                 image: foreign::until_nul(&location.image_name),
                 host: foreign::until_nul(&location.host_name),
@@ -363,10 +344,8 @@ fn pending(operation: &abi::PendingOperation) -> Pending<'_> {
     }
 }
 
-/// The functions that a plug-in must have and that `has` does not.
+/// The functions that a plug-in should have and that `has` does not know.
 pub fn missing(need: Need, has: impl Fn(&str) -> bool) -> Vec<String> {
-    let alias = |function| function == Function::NextNewProcess && has(abi::NEXT_NEW_PROCESS_ALIAS);
-    let lacks = |function: &Function| !has(function.name()) && !alias(*function);
-    let wanted = Function::ALL.iter().copied().filter(|function| function.need() == need);
-    wanted.filter(lacks).map(|function| function.name().to_owned()).collect()
+    let other_name = |name: &str| name == Function::NextNewProcess.name() && has(abi::NEXT_NEW_PROCESS_ALIAS);
+    Function::missing(need, |name| has(name) || other_name(name))
 }

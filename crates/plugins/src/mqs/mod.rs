@@ -1,7 +1,7 @@
 //! The debugger's side of the mqs interface: hosts an MPI vendor's message-queue plug-in.
 //!
 //! A plug-in is foreign code that follows pointers in a program which is, more often than not, damaged; measured, Open
-//! MPI's crashes or loops on damaged memory. It therefore runs in a helper process (`ffi::plugin`) that is
+//! MPI's crashes or loops on damaged memory. It therefore runs in a helper process (`host`) that is
 //! driven through the plug-in's life cycle (`driver`) and asks this process for memory, symbols and types (`server`); what it
 //! delivers stands in `protocol`.
 //! Whatever comes from there is taken as hostile and normalised (`convert`, `normalise`, and in `openmpi` and `mpich` what
@@ -26,26 +26,25 @@ mod source;
 
 pub use dialect::{Datatype, Datatypes, Dialect, Evidence, NoDatatypes};
 pub use normalise::normalise;
-pub use plugin::{inspect_plugin, inspect_plugin_within, read_with_plugin};
+pub use plugin::{inspect_plugin, read_with_plugin};
 pub use source::PluginSource;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
-use std::time::Duration;
 
 pub use crate::host::answers::BadRead;
 pub use crate::host::error::PluginError;
+use crate::host::run::Run;
 pub use crate::host::trust;
 use model::QueueReport;
-use target::files::Reader;
 
 /// What a plug-in is to do.
 #[derive(Clone)]
 pub struct PluginRequest<'a> {
     /// The plug-in. The caller has checked that it may be loaded.
     pub path: PathBuf,
-    /// Time limit for everything, wall clock.
-    pub timeout: Duration,
+    /// For how long, with whose rights.
+    pub run: Run<'a>,
     /// What is known of the job.
     pub universe: Universe,
     /// What is particular to it.
@@ -55,10 +54,6 @@ pub struct PluginRequest<'a> {
     pub library_version: Option<String>,
     /// Bounds for what it may deliver.
     pub limits: Limits,
-    /// With whose rights it runs, where root runs this; `None`: with ours.
-    pub rights: Option<Reader>,
-    /// Whether the user has interrupted; asked at least every 100 ms.
-    pub interrupted: &'a dyn Fn() -> bool,
 }
 
 /// What is known of the job to which the process belongs.

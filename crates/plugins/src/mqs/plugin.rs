@@ -3,24 +3,21 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::abi::Need;
+use super::abi::{Function, Need};
 use super::driver::{self, Task};
 use super::server::PluginServer;
 use super::{Limits, PluginInfo, PluginOutcome, PluginRequest, Universe, abi, dialect};
 use crate::host::answers::Asked;
 use crate::host::child;
-use crate::host::conversation::{Stderr, converse};
-use crate::host::ended::why;
 use crate::host::error::PluginError;
-use crate::host::helper::Helper;
-use crate::host::library::{INSPECTION, LONGEST, absolute, exported_functions};
+use crate::host::library::{absolute, exported_functions};
+use crate::host::run::Run;
 use layouts::Layouts;
-use target::files::Reader;
 use target::{Image, Target, printable};
 
 /// Runs the plug-in over the stopped process `target` and returns what it delivered, also where it failed.
 ///
-/// The caller has decided that the plug-in may run (see `trust`).
+/// The caller has decided that the plug-in may run (see `host::trust`).
 pub fn read_with_plugin(
     target: &dyn Target,
     layouts: &Layouts,
@@ -40,21 +37,8 @@ pub fn read_with_plugin(
 ///
 /// # Errors
 /// Where it is no plug-in that this host can drive.
-pub fn inspect_plugin(path: &Path) -> Result<PluginInfo, PluginError> {
-    inspect_plugin_within(path, INSPECTION, None, &|| false)
-}
-
-/// As [`inspect_plugin`], with a time limit, somebody's rights and a look at the user's interrupt.
-///
-/// # Errors
-/// As [`inspect_plugin`].
-pub fn inspect_plugin_within(
-    path: &Path,
-    timeout: Duration,
-    rights: Option<Reader>,
-    interrupted: &dyn Fn() -> bool,
-) -> Result<PluginInfo, PluginError> {
-    let request = PluginRequest { timeout, rights, interrupted, ..PluginRequest::new(path.to_owned()) };
+pub fn inspect_plugin(path: &Path, run_so: Run<'_>) -> Result<PluginInfo, PluginError> {
+    let request = PluginRequest { run: run_so, ..PluginRequest::new(path.to_owned()) };
     let outcome = run(&request, child::Facts::default(), None);
     match outcome.failure {
         None => Ok(outcome.info),
@@ -64,8 +48,6 @@ pub fn inspect_plugin_within(
 
 fn run(request: &PluginRequest<'_>, facts: child::Facts, asked: Option<(Asked<'_>, String)>) -> PluginOutcome {
     let path = absolute(&request.path);
-    let limits = request.limits;
-    let timeout = request.timeout.min(LONGEST);
     let mut info = PluginInfo::default();
     let is_ours = |name: &str| name.starts_with("mqs_") || name == abi::NEXT_NEW_PROCESS_ALIAS;
     match exported_functions(&path, is_ours) {
@@ -85,39 +67,23 @@ fn run(request: &PluginRequest<'_>, facts: child::Facts, asked: Option<(Asked<'_
         }
         Err(error) => return PluginOutcome::failed(info, error),
     }
-    let mut server = PluginServer::new(&path, info, request.universe, limits);
-    server.expect(request.dialect, request.library_version.as_deref());
+    let mut server = PluginServer::new(&path, info, request);
     let only_inspect = asked.is_none();
     if let Some((asked, image)) = asked {
         server.ask(asked, image);
     }
-    let task = Task {
-        path: &path,
-        only_inspect,
-        facts,
-        max_communicators: limits.communicators,
-        max_operations: limits.operations,
-        max_group_ranks: limits.group_ranks,
-        max_new_processes: limits.new_processes,
-    };
-    let mut stderr = Stderr::default();
-    let failure =
-        match Helper::start(timeout, request.rights.as_ref(), &|socket, shared| driver::run(socket, shared, &task)) {
-            Ok(mut helper) => {
-                let end = converse(&mut helper, &mut server, &mut stderr, timeout, request.interrupted);
-                why(end, &helper, &path, timeout, |number| abi::Function::from_number(number).map(abi::Function::name))
-            }
-            Err(error) => Some(error),
-        };
-    outcome(server, &stderr, failure)
+    let task = Task { path: &path, only_inspect, facts, limits: request.limits };
+    let name = |number| Function::from_number(number).map(Function::name);
+    let (lines, failure) =
+        request.run.run(&path, &mut server, name, &|socket, shared| driver::run(socket, shared, &task));
+    outcome(server, lines, failure)
 }
 
-fn outcome(mut server: PluginServer<'_>, stderr: &Stderr, failure: Option<PluginError>) -> PluginOutcome {
+fn outcome(mut server: PluginServer<'_>, lines: Vec<String>, failure: Option<PluginError>) -> PluginOutcome {
     if let Some(failure) = &failure {
         let reason = failure.to_string();
         server.cut_off(&reason);
     }
-    let lines = stderr.lines().into_iter().map(|line| format!("plug-in (stderr): {line}"));
     let mut messages = std::mem::take(&mut server.answers.messages);
     messages.extend(lines);
     let mut problems: Vec<String> = Vec::new();
@@ -173,13 +139,11 @@ impl PluginRequest<'_> {
     pub fn new(path: PathBuf) -> Self {
         Self {
             path,
-            timeout: Duration::from_secs(60),
+            run: Run::within(Duration::from_secs(60)),
             universe: Universe::default(),
             dialect: dialect::OTHER,
             library_version: None,
             limits: Limits::default(),
-            rights: None,
-            interrupted: &|| false,
         }
     }
 }

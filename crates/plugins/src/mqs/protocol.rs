@@ -9,14 +9,15 @@ use model::QueueKind;
 use std::borrow::Cow;
 
 use super::abi;
-use crate::host::message::{Message, Part, messages, record};
-use crate::host::wire::{Kind, Put, Take};
+use crate::host::message::{Part, record};
+use crate::host::wire::{Put, Take};
+use crate::messages;
 
 messages! {
     /// What a run delivers, in the order of the plug-in's life cycle.
     Event<'a> {
         /// What `mqs_version_compatibility`, `mqs_dll_taddr_width` and `mqs_version_string` gave.
-        Versions {
+        Versions = 16 {
             /// 2, or 3 for MPI-2.
             compatibility: i32,
             /// In bytes.
@@ -24,8 +25,15 @@ messages! {
             /// The plug-in's own words; empty where the compatibility is another one.
             version: &'a [u8],
         }
+        /// Text from the plug-in.
+        Message = 17 {
+            /// Where it came from.
+            speaker: Speaker,
+            /// The text.
+            text: &'a [u8],
+        }
         /// The next communicator.
-        Communicator {
+        Communicator = 18 {
             /// Its number.
             unique_id: u64,
             /// The process's rank in it.
@@ -36,29 +44,29 @@ messages! {
             name: &'a [u8],
         }
         /// A piece of its group.
-        Group {
+        Group = 19 {
             /// Ranks in MPI_COMM_WORLD.
             ranks: Ranks<'a>,
         }
         /// Its group could not be had.
-        NoGroup {
+        NoGroup = 20 {
             /// The plug-in's error code; -1: the text is the helper's own.
             code: i32,
             /// Why.
             text: &'a [u8],
         }
         /// A queue of it begins.
-        QueueStart {
+        QueueStart = 21 {
             /// Which.
             class: QueueKind,
         }
         /// The next operation of the queue.
-        Operation {
+        Operation = 22 {
             /// As the plug-in has it.
             operation: Pending<'a>,
         }
         /// The queue ends.
-        QueueEnd {
+        QueueEnd = 23 {
             /// Whether `mqs_setup_operation_iterator` ended it, and not `mqs_next_operation`.
             in_setup: bool,
             /// What that returned.
@@ -67,12 +75,12 @@ messages! {
             text: &'a [u8],
         }
         /// Where the debugger should stop to see spawned processes.
-        SpawnBreakpoint {
+        SpawnBreakpoint = 25 {
             /// A function.
             name: &'a [u8],
         }
         /// A process that was spawned or connected to.
-        NewProcess {
+        NewProcess = 24 {
             /// Its process id.
             pid: i64,
             /// Its executable.
@@ -80,6 +88,27 @@ messages! {
             /// Its host.
             host: &'a [u8],
         }
+    }
+}
+
+/// Where a text from a plug-in came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Speaker {
+    /// `mqs_image_has_queues`.
+    Image = 0,
+    /// `mqs_process_has_queues`.
+    Process = 1,
+    /// `mqs_image_has_queues` that found nothing wrong.
+    ImageFine = 2,
+}
+
+impl Part<'_> for Speaker {
+    fn put(&self, out: &mut Vec<u8>) {
+        out.u8(*self as u8);
+    }
+    fn take(from: &mut Take<'_>) -> Option<Self> {
+        [Self::Image, Self::Process, Self::ImageFine].get(usize::from(from.u8()?)).copied()
     }
 }
 
@@ -151,6 +180,8 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::host::message::Message as _;
+    use crate::host::wire::Kind;
 
     fn pending<'a>(lines: &[&'a [u8]]) -> Event<'a> {
         let mut extra_text = Lines([b""; abi::EXTRA_LINES]);
@@ -210,21 +241,21 @@ mod tests {
                 assert_eq!(Event::read(event.kind(), &whole[..len]), None, "{event:?}");
             }
         }
-        assert_eq!(Event::read(Kind::QueueStart, &[3]), None);
+        assert_eq!(Event::read(Kind(21), &[3]), None);
     }
 
     #[test]
     fn lines_that_do_not_fit_are_left_out() {
         let mut payload = written(&pending(&[b"first"]));
         payload.extend_from_slice(&[0xff; 9]);
-        assert_eq!(Event::read(Kind::Operation, &payload), Some(pending(&[b"first"])));
+        assert_eq!(Event::read(Kind(22), &payload), Some(pending(&[b"first"])));
     }
 
     proptest! {
         #[test]
         fn any_bytes_are_a_message_or_none(kind in 0_u8..40, payload in proptest::collection::vec(any::<u8>(), 0..300)) {
-            if let Some(event) = Kind::from_number(kind).and_then(|kind| Event::read(kind, &payload)) {
-                prop_assert_eq!(event.kind() as u8, kind);
+            if let Some(event) = Event::read(Kind(kind), &payload) {
+                prop_assert_eq!(event.kind().0, kind);
                 prop_assert!(written(&event).len() <= payload.len());
             }
         }

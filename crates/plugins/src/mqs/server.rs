@@ -5,14 +5,13 @@ use std::path::Path;
 use super::abi::{Function, Need};
 use super::convert;
 use super::driver;
-use super::protocol::Event;
-use super::{Dialect, Limits, NewProcess, PluginInfo, Universe, dialect};
+use super::protocol::{Event, Speaker};
+use super::{NewProcess, PluginInfo, PluginRequest};
 use crate::host::answers::{Answers, Asked};
-use crate::host::conversation::{Answer, Next, Server};
 use crate::host::error::PluginError;
-use crate::host::message::{Speaker, Told};
+use crate::host::foreign;
+use crate::host::server::Server;
 use crate::host::wire::{Failure, Kind};
-use crate::host::{foreign, library};
 use model::{Communicator, Queue, QueueKind, QueueReport, QueueState};
 use target::printable;
 
@@ -25,10 +24,7 @@ pub struct PluginServer<'a> {
     pub answers: Answers<'a>,
     path: &'a Path,
     image: String,
-    universe: Universe,
-    limits: Limits,
-    dialect: &'static dyn Dialect,
-    library_version: Option<String>,
+    request: &'a PluginRequest<'a>,
     /// What the plug-in is.
     pub info: PluginInfo,
     /// What was read.
@@ -48,19 +44,14 @@ pub struct PluginServer<'a> {
     last_message: Option<String>,
 }
 
-type Served = Result<Next, PluginError>;
-
 impl<'a> PluginServer<'a> {
     /// A server for one run.
-    pub fn new(path: &'a Path, info: PluginInfo, universe: Universe, limits: Limits) -> Self {
+    pub fn new(path: &'a Path, info: PluginInfo, request: &'a PluginRequest<'a>) -> Self {
         Self {
-            answers: Answers::new(path, limits.message_bytes),
+            answers: Answers::new(path, request.limits.message_bytes),
             path,
             image: String::new(),
-            universe,
-            limits,
-            dialect: dialect::OTHER,
-            library_version: None,
+            request,
             info,
             report: QueueReport::default(),
             groups: Vec::new(),
@@ -81,12 +72,6 @@ impl<'a> PluginServer<'a> {
         self.image = image;
     }
 
-    /// Whose plug-in it is; one for another series of the MPI library than this one is refused.
-    pub fn expect(&mut self, dialect: &'static dyn Dialect, version: Option<&str>) {
-        self.dialect = dialect;
-        self.library_version = version.map(str::to_owned);
-    }
-
     /// Marks what was not read to its end.
     pub fn cut_off(&mut self, reason: &str) {
         let Some(queue_at_hand) = self.open.take() else { return };
@@ -102,7 +87,7 @@ impl<'a> PluginServer<'a> {
 
     /// Whether there is room for a text of so many bytes; counts it.
     fn has_room(&mut self, len: usize) -> bool {
-        let fits = len <= self.limits.text_bytes.saturating_sub(self.text_bytes);
+        let fits = len <= self.request.limits.text_bytes.saturating_sub(self.text_bytes);
         if fits {
             self.text_bytes += len;
         } else {
@@ -116,28 +101,27 @@ impl<'a> PluginServer<'a> {
         self.texts_left_out
     }
 
-    fn too_much(&self, what: &'static str, limit: usize) -> PluginError {
-        PluginError::TooMuch { path: self.path.to_owned(), what, limit }
-    }
-
     /// `None` where it comes at the wrong time.
-    fn event(&mut self, event: &Event<'_>) -> Option<Served> {
+    fn keep(&mut self, event: &Event<'_>) -> Option<Result<(), PluginError>> {
         match *event {
             Event::Versions { compatibility, width, version } => {
                 self.info.compatibility = Some(compatibility);
                 self.info.width = Some(width);
                 self.info.version = Some(printable(version)).filter(|text| !text.is_empty());
                 self.info.has_mpi2 = compatibility == super::abi::COMPATIBILITY_MPI2;
-                if let (Some(library), Some(text)) = (&self.library_version, &self.info.version)
-                    && let Some(found) = library::other_series(text, library)
-                {
-                    let (path, library) = (self.path.to_owned(), library.clone());
-                    return Some(Err(PluginError::OtherLibrary { path, found, library }));
-                }
+                return Some(
+                    self.answers.check_series(self.info.version.as_deref(), self.request.library_version.as_deref()),
+                );
+            }
+            Event::Message { speaker: Speaker::ImageFine, .. } if !self.request.dialect.speaks_on_success() => {}
+            Event::Message { text, .. } => {
+                let text = convert::message(text, &self.image);
+                self.answers.message(format!("the plug-in says: {text}"));
+                self.last_message = Some(text);
             }
             Event::Communicator { unique_id, local_rank, size, name } => {
-                if self.report.communicators.len() >= self.limits.communicators {
-                    return Some(Err(self.too_much("communicators", self.limits.communicators)));
+                if self.report.communicators.len() >= self.request.limits.communicators {
+                    return Some(Err(self.answers.too_much("communicators", self.request.limits.communicators)));
                 }
                 let name = foreign::until_nul(name);
                 self.groups.push(None);
@@ -152,10 +136,10 @@ impl<'a> PluginServer<'a> {
             }
             Event::Group { ref ranks } => {
                 self.ranks += ranks.0.len();
-                if self.ranks > self.limits.group_ranks {
-                    return Some(Err(self.too_much("ranks of groups", self.limits.group_ranks)));
+                if self.ranks > self.request.limits.group_ranks {
+                    return Some(Err(self.answers.too_much("ranks of groups", self.request.limits.group_ranks)));
                 }
-                let world = self.universe.world_size;
+                let world = self.request.universe.world_size;
                 let group = self.groups.last_mut()?.get_or_insert_default();
                 for rank in ranks.0.iter() {
                     let rank = convert::rank(i64::from(*rank));
@@ -176,11 +160,11 @@ impl<'a> PluginServer<'a> {
             }
             Event::Operation { ref operation } => {
                 self.operations += 1;
-                if self.operations > self.limits.operations {
-                    return Some(Err(self.too_much("operations", self.limits.operations)));
+                if self.operations > self.request.limits.operations {
+                    return Some(Err(self.answers.too_much("operations", self.request.limits.operations)));
                 }
                 let class = self.open??;
-                let mut operation = convert::operation(operation, class, self.universe.world_size);
+                let mut operation = convert::operation(operation, class, self.request.universe.world_size);
                 let len = operation.extra_text.iter().map(|line| line.to_string().len()).sum();
                 if !self.has_room(len) {
                     operation.extra_text = Vec::new();
@@ -199,12 +183,12 @@ impl<'a> PluginServer<'a> {
                 });
             }
             Event::NewProcess { pid, image, host } => {
-                if self.new_processes.len() >= self.limits.new_processes {
-                    return Some(Err(self.too_much("new processes", self.limits.new_processes)));
+                if self.new_processes.len() >= self.request.limits.new_processes {
+                    return Some(Err(self.answers.too_much("new processes", self.request.limits.new_processes)));
                 }
                 if !(1..=i64::from(i32::MAX)).contains(&pid) {
                     self.report.problems.push(format!("the plug-in names a new process with the impossible pid {pid}"));
-                    return Some(Ok(Next::Continue));
+                    return Some(Ok(()));
                 }
                 let room = self.has_room(image.len() + host.len());
                 let (image, host) = if room { (printable(image), printable(host)) } else { Default::default() };
@@ -220,40 +204,35 @@ impl<'a> PluginServer<'a> {
                 }
             }
         }
-        Some(Ok(Next::Continue))
-    }
-
-    fn told(&mut self, told: &Told<'_>) -> Served {
-        match *told {
-            Told::Message { speaker: Speaker::Dprints, text } => {
-                self.answers.message(format!("plug-in (debug): {}", printable(text).trim_end()));
-            }
-            Told::Message { speaker: Speaker::ImageFine, .. } if !self.dialect.speaks_on_success() => {}
-            Told::Message { text, .. } => {
-                let text = convert::message(text, &self.image);
-                self.answers.message(format!("the plug-in says: {text}"));
-                self.last_message = Some(text);
-            }
-            Told::BadFetch { addr, len } => self.answers.count_failed_read(addr, len),
-            Told::Failed { failure, function, code, text } => {
-                return Err(self.failure(failure, Function::from_number(function), code, text));
-            }
-            Told::Done {} => {
-                self.open = None;
-                return Ok(Next::Stop);
-            }
-        }
-        Ok(Next::Continue)
+        Some(Ok(()))
     }
 
     fn queue(&mut self) -> Option<&mut Queue> {
         let class = self.open??;
         Some(class.of_mut(self.report.communicators.last_mut()?))
     }
+}
 
-    fn failure(&self, failure: Failure, function: Option<Function>, code: i32, text: &[u8]) -> PluginError {
+impl<'a> Server<'a> for PluginServer<'a> {
+    fn answers(&mut self) -> &mut Answers<'a> {
+        &mut self.answers
+    }
+
+    fn event(&mut self, kind: Kind, payload: &[u8]) -> Option<Result<(), PluginError>> {
+        self.keep(&Event::read(kind, payload)?)
+    }
+
+    fn done(&mut self) {
+        self.open = None;
+    }
+
+    fn failed(&self, failure: Failure, function: u32, code: i32, text: &[u8]) -> PluginError {
+        if let Some(error) = self.answers.failure(failure, code, text, "2 or 3") {
+            return error;
+        }
         let path = self.path.to_owned();
-        let no_queues = |what| PluginError::NoQueues {
+        let function = Function::from_number(function);
+        let no_queues = |what| PluginError::TellsNothing {
             path: path.clone(),
             what,
             reason: match &self.last_message {
@@ -263,29 +242,27 @@ impl<'a> PluginServer<'a> {
             },
         };
         match failure {
-            Failure::Load => PluginError::Load { path, reason: printable(text) },
             Failure::Missing => {
                 let has = |name: &str| self.info.functions.iter().any(|found| found == name);
                 let mut missing = driver::missing(Need::Required, has);
                 missing.extend(driver::missing(Need::Mpi2, has));
                 PluginError::MissingFunctions { path, interface: "message-queue", missing }
             }
-            Failure::Version => PluginError::Version { path, found: code, expected: "2 or 3" },
-            Failure::Width => PluginError::Width { path, found: code, expected: super::abi::TADDR_WIDTH },
             Failure::Layouts => PluginError::MissingLayouts {
                 path,
                 missing: self.answers.missing().map(ToString::to_string).collect(),
                 sources: self.answers.sources(),
             },
-            Failure::Image => no_queues("image"),
-            Failure::Process => no_queues("process"),
+            Failure::Image => no_queues("cannot show the queues of this image"),
+            Failure::Process => no_queues("cannot show the queues of this process"),
             Failure::TooMany => match function {
-                Some(Function::NextCommunicator) => self.too_much("communicators", self.limits.communicators),
-                Some(Function::NextOperation) => self.too_much("operations", self.limits.operations),
-                _ => self.too_much("new processes", self.limits.new_processes),
+                Some(Function::NextCommunicator) => {
+                    self.answers.too_much("communicators", self.request.limits.communicators)
+                }
+                Some(Function::NextOperation) => self.answers.too_much("operations", self.request.limits.operations),
+                _ => self.answers.too_much("new processes", self.request.limits.new_processes),
             },
-            // The last two are not told by a driver of this interface.
-            Failure::Call | Failure::ByteOrder | Failure::Bits => PluginError::Call {
+            Failure::Call | Failure::Load | Failure::Version | Failure::Width => PluginError::Call {
                 path,
                 function: function.map_or("a function", Function::name),
                 reason: convert::error_text(code, text),
@@ -294,26 +271,13 @@ impl<'a> PluginServer<'a> {
     }
 }
 
-impl Server for PluginServer<'_> {
-    type Refusal = PluginError;
-
-    fn frame(&mut self, kind: Kind, payload: &[u8], answer: &mut Answer) -> Served {
-        if self.answers.serve(kind, payload, answer)? {
-            return Ok(Next::Continue);
-        }
-        let served = match Event::read(kind, payload) {
-            Some(event) => self.event(&event),
-            None => Told::read(kind, payload).map(|told| self.told(&told)),
-        };
-        served.unwrap_or_else(|| Err(self.answers.nonsense("a message of the wrong length or at the wrong time")))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::Limits;
     use super::*;
+    use crate::host::answers::Answer;
     use crate::host::wire::{MAX_FETCH, RUN};
     use layouts::Layouts;
     use target::TargetAbi;
@@ -328,12 +292,12 @@ mod tests {
             let (target, layouts) = (MockTarget::new(TargetAbi::LITTLE_64), Layouts::new(Vec::new()));
             let limits = Limits { communicators: 3, operations: 5, group_ranks: 50, ..Limits::default() };
             let path = Path::new("/plug-in");
-            let mut server = PluginServer::new(path, PluginInfo::default(), Universe::default(), limits);
+            let request = PluginRequest { limits, ..PluginRequest::new(path.to_owned()) };
+            let mut server = PluginServer::new(path, PluginInfo::default(), &request);
             server.ask(Asked { target: &target, layouts: &layouts, member: &|_, _| None }, "image".to_owned());
             for (kind, payload) in &frames {
-                let Some(kind) = Kind::from_number(*kind) else { continue };
                 let mut answer = Answer::default();
-                let served = server.frame(kind, payload, &mut answer);
+                let served = server.frame(Kind(*kind), payload, &mut answer);
                 prop_assert!(answer.payload.len() <= MAX_FETCH + RUN);
                 prop_assert!(!answer.given || served.is_ok());
             }

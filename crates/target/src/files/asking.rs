@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use super::attendant::{Attendant, NoWord};
 use super::opening::{self, Refusal};
 use super::wire::{self, Answer, MOST_DATA, Outcome, Question, What};
-use super::{About, FileError, Reader, RegularFile, is_root, silence};
+use super::{About, FileError, Reader, RegularFile, silence};
 
 /// So many attendants are kept: as many as threads open files at once.
 const MOST_KEPT: usize = 8;
@@ -49,7 +49,7 @@ pub(super) enum Failure {
 /// Opens a regular file, for somebody.
 pub(super) fn open(path: &Path, reader: Option<&Reader>) -> Result<RegularFile, FileError> {
     let path = &*whole(path);
-    let reader = reader.filter(|reader| reader.uid != 0 && is_root());
+    let reader = reader.filter(|reader| reader.takes_rights());
     if reader.is_none()
         && let Some(place) = on_root(path)
     {

@@ -145,6 +145,13 @@ pub struct Reader {
     pub groups: Vec<u32>,
 }
 
+impl Reader {
+    /// Whether it has less rights than this program: root runs this, for somebody else.
+    pub fn takes_rights(&self) -> bool {
+        self.uid != 0 && is_root()
+    }
+}
+
 /// What a file is, as it was looked at.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct About {

@@ -8,7 +8,7 @@ use target::address::TargetAddr;
 use target::mock::MockTarget;
 use target::{ByteOrder, Image, PointerWidth, Symbol, Target, TargetAbi, TargetError};
 
-use super::toy::{self, image, layouts, plugin, request, run};
+use super::toy::{self, image, layouts, plugin, request, run, seconds};
 
 /// What every byte order and pointer width must give.
 fn check(outcome: &plugins::mqs::PluginOutcome) {
@@ -119,7 +119,7 @@ fn no_communicators_is_an_empty_list() {
 
 #[test]
 fn inspection_tells_what_a_plugin_is() {
-    let info = inspect_plugin(&plugin("good -DCOMPATIBILITY=3")).expect("a good plug-in");
+    let info = inspect_plugin(&plugin("good -DCOMPATIBILITY=3"), seconds(10.0)).expect("a good plug-in");
     assert!(info.has_mpi2 && info.missing.is_empty(), "{info:?}");
     assert_eq!(info.functions.len(), 24);
 }

@@ -9,7 +9,7 @@ use model::QueueState;
 use plugins::mqs::{Limits, PluginError, PluginOutcome, inspect_plugin, read_with_plugin};
 use target::TargetAbi;
 
-use super::toy::{image, layouts, plugin, request, run, run_within, target};
+use super::toy::{image, layouts, plugin, request, run, run_within, seconds, target};
 use crate::compiled::helpers_of;
 
 fn text(outcome: &PluginOutcome) -> String {
@@ -302,7 +302,7 @@ fn missing_types_and_fields_are_named() {
 
 #[test]
 fn files_that_are_no_plugin() {
-    let refused = |path: &Path| inspect_plugin(path).map_err(|error| error.to_string()).unwrap_err();
+    let refused = |path: &Path| inspect_plugin(path, seconds(10.0)).map_err(|error| error.to_string()).unwrap_err();
     let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let text = dir.join("mqs-no-elf.so");
     std::fs::write(&text, "#!/bin/sh\n").expect("a file");
@@ -339,7 +339,7 @@ fn the_user_can_interrupt() {
         asked.get() > 30
     };
     let mut request = request(&path, 60.0);
-    request.interrupted = &interrupted;
+    request.run.interrupted = &interrupted;
     let start = Instant::now();
     let outcome = read_with_plugin(&target(TargetAbi::LITTLE_64), &layouts(), &image(), &request);
     assert!(matches!(outcome.failure, Some(PluginError::Interrupted { place: "mqs_next_operation", .. })));

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use layouts::{Field, FieldKind, LayoutSource, Layouts, TypeLayout};
+use plugins::host::run::Run;
 use plugins::mqs::{PluginOutcome, PluginRequest, Universe, read_with_plugin};
 use target::address::TargetAddr;
 use target::mock::MockTarget;
@@ -142,9 +143,14 @@ pub fn layouts() -> Layouts {
     Layouts::new(vec![Box::new(ToyLayouts)])
 }
 
+/// Runs of so many seconds at most.
+pub fn seconds(seconds: f64) -> Run<'static> {
+    Run::within(Duration::from_secs_f64(seconds))
+}
+
 pub fn request<'a>(path: &Path, seconds: f64) -> PluginRequest<'a> {
     PluginRequest {
-        timeout: Duration::from_secs_f64(seconds),
+        run: self::seconds(seconds),
         universe: Universe { global_rank: Some(2), world_size: Some(4), identity: Some(2) },
         ..PluginRequest::new(path.to_owned())
     }

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use layouts::Layouts;
 use model::{OperationStatus, QueueReport, QueueSource, QueueState};
-use plugins::mqs::discovery::{How, Search, candidates};
+use plugins::mqs::discovery::{BY_MPIR, How, Search, candidates};
 use plugins::mqs::{PluginError, PluginRequest, dialect, inspect_plugin, normalise, read_with_plugin, trust};
 use readers::openmpi::OpenMpiReader;
 use readers::openmpi::pml::Pml;
@@ -14,7 +14,7 @@ use target::mock::MockTarget;
 use target::{Image, Symbol, Target, TargetAbi, TargetError};
 
 use super::job::{self, Job, LiveTarget};
-use super::toy::request;
+use super::toy::{request, seconds};
 
 /// The plug-in of the installed Open MPI: `MPIR_dll_name` names this place.
 fn plugin() -> PathBuf {
@@ -36,7 +36,7 @@ fn image() -> Image {
 #[test]
 #[ignore = "needs Open MPI"]
 fn it_loads_and_tells_its_version() {
-    let info = inspect_plugin(&plugin()).expect("Debian's plug-in");
+    let info = inspect_plugin(&plugin(), seconds(10.0)).expect("Debian's plug-in");
     assert!(info.version.as_deref().is_some_and(|version| version.contains("Open MPI")), "{info:?}");
     assert_eq!((info.compatibility, info.width, info.has_mpi2), (Some(2), Some(8), false));
     // 18 functions; the nineteenth mqs_ symbol is a variable.
@@ -79,7 +79,7 @@ fn it_reads_a_real_job() {
     let (target, layouts) = (job.target(), job::layouts());
     let found = candidates(&target, &Search::default());
     let one = found.iter().find(|candidate| candidate.usable()).expect("a plug-in");
-    assert_eq!(one.how, How::MpirDllName);
+    assert_eq!(one.how, BY_MPIR);
     let request = PluginRequest { library_version: Some(job::version_of_open_mpi()), ..request(&one.path, 30.0) };
     let mut outcome = read_with_plugin(&target, &layouts, &target.mpi_image(), &request);
     assert_eq!((outcome.failure, outcome.failed_reads), (None, 0), "{:?}", outcome.messages);
