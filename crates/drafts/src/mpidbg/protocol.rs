@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use plugins::host::message;
-use plugins::host::wire::{Put, Take};
-use plugins::messages;
+use plugins::{messages, numbered};
 
 messages! {
     /// What a run delivers, in the order of the plug-in's life cycle.
@@ -77,15 +75,6 @@ pub enum Stage {
     Cxx = 2,
 }
 
-impl message::Part<'_> for Stage {
-    fn put(&self, out: &mut Vec<u8>) {
-        out.u8(*self as u8);
-    }
-    fn take(from: &mut Take<'_>) -> Option<Self> {
-        [Self::Query, Self::Fortran, Self::Cxx].get(usize::from(from.u8()?)).copied()
-    }
-}
-
 macro_rules! parts {
     ($($(#[$doc:meta])* $name:ident,)*) => {
         /// A part of an answer.
@@ -129,14 +118,7 @@ parts! {
     Fortran,
 }
 
-impl message::Part<'_> for Part {
-    fn put(&self, out: &mut Vec<u8>) {
-        out.u8(*self as u8);
-    }
-    fn take(from: &mut Take<'_>) -> Option<Self> {
-        Self::ALL.get(usize::from(from.u8()?)).copied()
-    }
-}
+numbered!(Stage: [Self::Query, Self::Fortran, Self::Cxx]; Part: Self::ALL);
 
 /// An attribute, as the plug-in tells it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -51,14 +51,22 @@ impl<'a> Part<'a> for &'a [u8] {
     }
 }
 
-impl Part<'_> for Failure {
-    fn put(&self, out: &mut Vec<u8>) {
-        out.u8(*self as u8);
-    }
-    fn take(from: &mut Take<'_>) -> Option<Self> {
-        Self::from_number(from.u8()?)
-    }
+/// Parts that are one of a list, by the number in it.
+#[macro_export]
+macro_rules! numbered {
+    ($($type:ty: $all:expr);*) => {
+        $(impl $crate::host::message::Part<'_> for $type {
+            fn put(&self, out: &mut Vec<u8>) {
+                $crate::host::wire::Put::u8(out, *self as u8);
+            }
+            fn take(from: &mut $crate::host::wire::Take<'_>) -> Option<Self> {
+                $all.get(usize::from(from.u8()?)).copied()
+            }
+        })*
+    };
 }
+
+numbered!(Failure: Failure::ALL);
 
 impl<'a, T: Part<'a>> Part<'a> for Option<T> {
     fn put(&self, out: &mut Vec<u8>) {

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use super::abi;
 use crate::host::message::{Part, record};
 use crate::host::wire::{Put, Take};
-use crate::messages;
+use crate::{messages, numbered};
 
 messages! {
     /// What a run delivers, in the order of the plug-in's life cycle.
@@ -103,14 +103,7 @@ pub enum Speaker {
     ImageFine = 2,
 }
 
-impl Part<'_> for Speaker {
-    fn put(&self, out: &mut Vec<u8>) {
-        out.u8(*self as u8);
-    }
-    fn take(from: &mut Take<'_>) -> Option<Self> {
-        [Self::Image, Self::Process, Self::ImageFine].get(usize::from(from.u8()?)).copied()
-    }
-}
+numbered!(Speaker: [Self::Image, Self::Process, Self::ImageFine]; QueueKind: Self::ALL);
 
 record! {
     /// The fields of `mqs_pending_operation`.
@@ -163,15 +156,6 @@ impl<'a> Part<'a> for Lines<'a> {
     }
     fn take(from: &mut Take<'a>) -> Option<Self> {
         Some(Self([(); abi::EXTRA_LINES].map(|()| from.text().unwrap_or_default())))
-    }
-}
-
-impl Part<'_> for QueueKind {
-    fn put(&self, out: &mut Vec<u8>) {
-        out.u8(*self as u8);
-    }
-    fn take(from: &mut Take<'_>) -> Option<Self> {
-        Self::ALL.get(usize::from(from.u8()?)).copied()
     }
 }
 
