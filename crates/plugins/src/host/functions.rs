@@ -84,6 +84,7 @@ macro_rules! call {
                 // SAFETY: the pointer has the prototype that the interface fixes for this name; the arguments are
                 // handles of ours and buffers of the sizes that it demands. What the plug-in does beyond that can
                 // only hurt this helper process.
+                #[allow(clippy::macro_metavars_in_unsafe)]
                 let result = unsafe { function($($arg),*) };
                 $driver.child.shared.set_place($crate::host::shared::NOWHERE);
                 Some(result)
