@@ -266,5 +266,5 @@ fn a_handler_that_waits_for_the_heap_is_the_first_that_is_told() {
     let expected = "rank 0 got SIGABRT in check at x.py:9 (in malloc) and is in its handler dump, where it waits for the \
                     heap's lock while ranks 1 and 2 wait for it";
     assert_eq!((first.kind, first.summary.as_str()), (FindingKind::StuckOutside, expected));
-    assert!(first.advice.as_deref().is_some_and(|advice| advice.contains("finds the heap damaged")), "{first:#?}");
+    assert!(first.advice.as_deref().is_some_and(|advice| advice.contains("finds a corrupted heap")), "{first:#?}");
 }

@@ -167,7 +167,7 @@ fn who_all_receive_in_a_gather_are_all_roots() {
     let first = told_first(&findings, &verdict);
     assert_eq!((first.kind, first.certain), (FindingKind::RootMismatch, true), "{findings:?}");
     let circle = of_kind(&findings, FindingKind::Deadlock);
-    assert!(circle[0].advice.as_deref().unwrap().starts_with("Compare what each rank gives"), "{circle:?}");
+    assert!(circle[0].advice.as_deref().unwrap().starts_with("Compare what each rank passes"), "{circle:?}");
     // By a message of nothing a root lets others begin.
     let mut begun = snapshot.clone();
     begun.processes[1].communicators[0].pending_receives.operations[0].desired_length = Some(0);

@@ -232,7 +232,7 @@ fn a_rank_in_a_lock_is_stuck_outside_with_and_without_symbols() {
         snapshot.processes[0].outside.extend(thread(1, &parts, waiting("futex")).outside());
         let (findings, _) = diagnose(&snapshot, None);
         assert_eq!(of_kind(&findings, FindingKind::StuckOutside).len(), 1, "{findings:?}");
-        assert!(findings[0].advice.as_deref().unwrap_or_default().contains("who holds what"), "{findings:?}");
+        assert!(findings[0].advice.as_deref().unwrap_or_default().contains("which one holds what"), "{findings:?}");
     }
 }
 

@@ -19,9 +19,13 @@ shapes! {
     };
 }
 
-/// The functions, by the ends of the components' constants (osc_rdma_types.h, osc_pt2pt_header.h).
-const CALLS: &[(&str, &str)] =
-    &[("_GET", "MPI_Rget"), ("_PUT", "MPI_Rput"), ("_ACC", "MPI_Raccumulate"), ("_GET_ACC", "MPI_Rget_accumulate")];
+/// The functions, by the constants of pt2pt's requests (osc_pt2pt_header.h).
+const CALLS: &[(&str, &str)] = &[
+    ("OMPI_OSC_PT2PT_HDR_TYPE_GET", "MPI_Rget"),
+    ("OMPI_OSC_PT2PT_HDR_TYPE_PUT", "MPI_Rput"),
+    ("OMPI_OSC_PT2PT_HDR_TYPE_ACC", "MPI_Raccumulate"),
+    ("OMPI_OSC_PT2PT_HDR_TYPE_GET_ACC", "MPI_Rget_accumulate"),
+];
 
 /// Adds what the request holds.
 ///
