@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -58,10 +59,17 @@ def test_what_is_not_a_process_id_is_bad_usage(text: str) -> None:
     assert "not a process id" in result.err and "--help" in result.err
 
 
-def test_no_target_is_bad_usage() -> None:
-    result = mpi_queues("show")
-    assert result.status == 2, str(result)
-    assert "--pid" in result.err
+def test_without_a_target_the_job_is_named_or_the_next_step(mpi_build: MpiBuild, start_job: StartJob) -> None:
+    """Others may run jobs here, too."""
+    job = start_job(mpi_build, "truth_probe", ranks=2)
+    result = mpi_queues("show", "--format", "json")
+    first = result.err.splitlines()[0]
+    if result.status == 0:
+        assert f"(pid {job.launcher_pid})" in first and "2 ranks" in first, str(result)
+        assert [process["pid"] for process in json.loads(result.out)["processes"]] == job.pids
+    else:
+        _refused(result, f"pid {job.launcher_pid}: ", "launchers are running", "mpi-queues show --format json ")
+    job.assert_running()
 
 
 def test_not_an_mpi_process(plain_process: int) -> None:

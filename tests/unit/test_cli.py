@@ -15,6 +15,7 @@ import pytest
 from mpi_queues.cli import command_line as cli
 from mpi_queues.cli.demo import RECORDING
 from mpi_queues.errors import UsageError
+from mpi_queues.launchers import finding
 from mpi_queues.system import agent
 from support import processes
 from support.paths import PROJECT
@@ -38,6 +39,7 @@ COMMANDS: List[List[str]] = [
     ["run"],
     ["watch"],
     ["completion"],
+    ["help"],
 ]
 
 
@@ -91,7 +93,6 @@ def test_the_version_of_the_agent_is_what_it_says_itself(
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (["show"], "--pid PID"),
         (["show", "--pid", "x"], "x: not a process id"),
         (["show", "--pid", "0"], "0: not a process id"),
         (["show", "--pid", "-5"], "--pid"),
@@ -111,7 +112,6 @@ def test_the_version_of_the_agent_is_what_it_says_itself(
         (["show", "--pid", "1", "--compare", "--format", "json"], "--compare"),
         (["show", "--pid", "1", "--layouts", "/nowhere/none.json"], "/nowhere/none.json: no such file"),
         (["record", "--pid", "1"], "--output"),
-        (["record", "-o", "x.mpirec"], "--pid PID"),
         (["layouts", "show", "nix"], "openmpi-4.1"),
         (["nix"], "nix"),
         ([], "COMMAND"),
@@ -127,6 +127,28 @@ def test_bad_usage_is_status_2_and_named(arguments: List[str], named: str, capsy
     assert captured.out == ""
     assert named in captured.err
     assert "Traceback" not in captured.err
+
+
+@pytest.mark.parametrize("words", [["show"], ["record", "-o", "x.mpirec"], ["watch", "-o", "x"], ["layouts", "check"]])
+def test_without_a_target_and_without_a_job(
+    words: List[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(finding, "launchers", lambda tree: [])
+    said = failing(words, capsys)
+    assert said.startswith("mpi-queues: no MPI launcher is running here") and "--pid PID" in said
+
+
+@pytest.mark.parametrize("words", [["show"], ["stacks", "--threads"], ["record", "-o", "x"], ["layouts", "check"]])
+def test_without_a_target_and_with_several_jobs(
+    words: List[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with processes.asleep() as one, processes.asleep() as two:
+        monkeypatch.setattr(finding, "launchers", lambda tree: [one.pid, two.pid])
+        first, *listed, hint = failing(words, capsys).splitlines()
+    assert first == "mpi-queues: 2 launchers are running:"
+    assert [line.split(":")[0] for line in listed] == [f"  pid {one.pid}", f"  pid {two.pid}"]
+    option = ["--job"] if words[0] == "layouts" else []
+    assert hint == f"name one by its pid, such as: mpi-queues {' '.join([*words, *option, str(one.pid)])}"
 
 
 def no_such_pid() -> int:

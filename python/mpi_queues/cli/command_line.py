@@ -6,52 +6,42 @@ read.
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
-import shutil
 import signal
 import sys
-from typing import Any, NoReturn, Optional, Sequence
+from typing import Optional, Sequence
 
 from .. import starting
 from ..errors import UsageError, UserError
 from ..nodes import reading as nodes
-from ..report.words import WIDTH, fitted
-from ..system import watchdog
+from ..system import advice, watchdog
 from ..system.output import OutputError, Stream, clean_streams
 from ..targets import worker
-from . import completion, demo, diagnose, handles, init, layouts, ranks, record, report, run, show, stacks, watch
+from . import (
+    completion,
+    demo,
+    diagnose,
+    handles,
+    helping,
+    init,
+    layouts,
+    ranks,
+    record,
+    report,
+    run,
+    show,
+    stacks,
+    watch,
+)
+from .parser import USAGE, Parser
 from .version import VersionAction
 
-DONE, INCOMPLETE, USAGE, NOTHING = 0, 1, 2, 3
+DONE, INCOMPLETE, NOTHING = 0, 1, 3
 
 #: Said by shells of a command that a signal or a closed pipe ended.
 _TERMINATED = 128 + signal.SIGTERM
 _PIPE_CLOSED = 128 + signal.SIGPIPE
-
-
-class _Help(argparse.RawDescriptionHelpFormatter):
-    """Lines as they are written, and none wider than the terminal or than reports are."""
-
-    def __init__(self, prog: str) -> None:
-        # Two columns fewer than the terminal has, as argparse does.
-        super().__init__(prog, width=min(WIDTH, max(40, shutil.get_terminal_size().columns - 2)))
-
-    def _fill_text(self, text: str, width: int, indent: str) -> str:
-        return "".join(indent + line + "\n" for line in fitted(text, WIDTH - len(indent)).splitlines())
-
-
-class _Parser(argparse.ArgumentParser):
-    """Errors name the thing and the next command, with status 2."""
-
-    def __init__(self, **arguments: Any) -> None:
-        arguments.setdefault("formatter_class", _Help)
-        arguments.setdefault("allow_abbrev", False)
-        super().__init__(**arguments)
-
-    def error(self, message: str) -> NoReturn:
-        self.exit(USAGE, f"{self.prog}: {message}\nTry: {self.prog} --help\n")
 
 
 def main(arguments: Optional[Sequence[str]] = None) -> int:
@@ -80,6 +70,7 @@ def _main(arguments: Optional[Sequence[str]]) -> int:
             print("\nmpi-queues: interrupted; the processes were left as they were", file=sys.stderr)
             return _TERMINATED if error.args else starting.INTERRUPTED
         finally:
+            advice.set_line(None)
             starting.guard()
             signal.signal(signal.SIGTERM, starting.end)
             nodes.close_all()
@@ -89,6 +80,7 @@ def _main(arguments: Optional[Sequence[str]]) -> int:
 def _run(arguments: Optional[Sequence[str]], out: Stream) -> int:
     try:
         options = parser().parse_args(arguments)
+        advice.set_line(options.line)
         # What starts or watches jobs has something to do after a signal.
         lasts = options.run in (run.run, watch.run, demo.run)
         with contextlib.nullcontext() if lasts else watchdog.over_command():
@@ -126,18 +118,18 @@ def _terminated(number: int, frame: object) -> None:
     raise KeyboardInterrupt("terminated")
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> Parser:
     """The parsers of all commands."""
-    whole = _Parser(
+    whole = Parser(
         prog="mpi-queues",
         description="Why is my MPI job stuck? Names the cause, and shows what each rank waits for and what nobody has\n"
         "received.",
-        epilog="examples:\n  mpi-queues ranks\n  mpi-queues diagnose --job mpirun\n"
-        "  mpi-queues show --job mpirun --by difference\n\n"
+        epilog="examples:\n  mpi-queues ranks\n  mpi-queues diagnose\n"
+        "  mpi-queues show mpirun --by difference\n\n"
         "To have the commands in gdb, type here: mpi-queues init gdb --write; and then in gdb: mpi diagnose",
     )
     whole.add_argument("--version", action=VersionAction, help="the version of each part")
-    commands = whole.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=_Parser)
+    commands = whole.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
     diagnose.add_command(commands)
     report.add_command(commands)
     stacks.add_command(commands)
@@ -151,4 +143,5 @@ def parser() -> argparse.ArgumentParser:
     init.add_command(commands)
     completion.add_command(commands, parser)
     demo.add_command(commands)
+    helping.add_command(commands, parser)
     return whole

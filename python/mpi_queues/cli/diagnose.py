@@ -46,10 +46,10 @@ def add_command(commands: Any) -> None:
         "half a second and are read again: what moves is not stuck.\n"
         "The exit status is 0 also where a deadlock is found.",
         epilog="examples:\n"
-        "  mpi-queues diagnose --job mpirun\n"
-        "  mpi-queues diagnose --job 4242 --twice 10\n"
-        "  mpi-queues diagnose --recording hang.mpirec -v\n"
-        "  mpi-queues diagnose --core core.1 --core core.2 --format json | jq '.verdict, .diagnosis'",
+        "  mpi-queues diagnose                     the only job here\n"
+        "  mpi-queues diagnose 4242 --twice 10     by the process id of its launcher\n"
+        "  mpi-queues diagnose hang.mpirec -v\n"
+        "  mpi-queues diagnose core.1 core.2 --format json | jq '.verdict, .diagnosis'",
     )
     add_targets(parser)
     add_format(parser)
@@ -217,7 +217,7 @@ def _show(diagnosis: Diagnosis, options: argparse.Namespace) -> None:
             more=f"mpi-queues diagnose {named} -v",
             queues_of=lambda rank: f"mpi-queues show {named} --rank {rank}",
             again=f"mpi-queues diagnose {named} --twice 1" if options.once else "",
-            others="mpi-queues diagnose --job JOB (which jobs there are: mpi-queues ranks)",
+            others="mpi-queues diagnose JOB (which jobs there are: mpi-queues ranks)",
             style=terminal_style(),
         ),
     )

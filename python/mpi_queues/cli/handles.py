@@ -27,7 +27,7 @@ def add_command(commands: Any) -> None:
         "  mpi-queues handles --core core.4242 --exe ./my_solver datatype 73 --format json\n"
         "  mpi-queues handles --pid 4242 all -v",
     )
-    add_targets(parser)
+    add_targets(parser, words=False)
     parser.add_argument(
         "kind", metavar="KIND", type=_kind, help=f"{', '.join(KINDS)}, or their types in C (MPI_Comm); all: every kind"
     )

@@ -52,7 +52,7 @@ def add_commands(commands: Any) -> None:
         description="Says which profile fits the MPI library of a process, and what differs where none does.",
         epilog="example:\n  mpi-queues layouts check --pid 4242",
     )
-    add_targets(action)
+    add_targets(action, words=False)
     action.set_defaults(run=_check)
     _add_make(actions)
 

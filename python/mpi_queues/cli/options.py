@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from typing import Any, Callable, Dict, List, Optional, Tuple
 
 from ..commands.plugins import requested_plugin
-from ..errors import UsageError
+from ..errors import UsageError, UserError
 from ..nodes.engines import AUTO as ANY_ENGINE
 from ..nodes.engines import ENGINES
 from ..request import WRAPPERS, Request, wrappers_in
+from ..system import advice
 from ..system.paths import shown
 from ..targets.core import CoreTarget
 from ..targets.jobs import of_jobs
@@ -20,6 +21,8 @@ from ..targets.reading import VIA, via_instead
 from ..targets.recording import RecordingTarget
 from ..targets.report import of_file
 from ..targets.target import Target
+from .named import JobTarget, Word, not_there, only_job, target_of
+from .parser import TARGET
 
 #: What to do where a plug-in that was named is not there.
 _NO_PLUGIN = "the built-in reader needs none: leave out --source"
@@ -86,13 +89,6 @@ def _source(text: str) -> str:
     raise argparse.ArgumentTypeError(f"{text}: not one of auto, builtin, plugin, plugin=PATH, recorder")
 
 
-@dataclass(frozen=True)
-class JobTarget:
-    """All ranks of a job, by its launcher: a process id or a name."""
-
-    job: str
-
-
 def _via(text: str) -> str:
     if text in VIA:
         return text
@@ -106,10 +102,23 @@ def _layouts(text: str) -> str:
     return path
 
 
-def add_targets(parser: argparse.ArgumentParser) -> None:
-    """Adds the options that name targets; they go to ``options.targets``, in the order in which they were given."""
-    group = parser.add_argument_group("target", "what is read; each may be repeated, and mixed with the others")
+def add_targets(parser: argparse.ArgumentParser, *, words: bool = True) -> None:
+    """Adds what names targets; they go to ``options.targets``, in the order in which they were given. ``words``: also
+    those that stand for themselves."""
+    group = parser.add_argument_group(
+        "target", "what is read; each may be repeated, and mixed with the others (default: the only job here)"
+    )
     parser.set_defaults(targets=[], typed=[])
+    if words:
+        group.add_argument(
+            "named",
+            nargs="*",
+            action=_Append,
+            metavar="TARGET",
+            help="a job by process id or name of its launcher, slurm:JOBID and such, a process by its id, or a file: "
+            "core file, recording, report",
+        )
+        group.add_argument(TARGET, action=_Append, dest="named", help=argparse.SUPPRESS)
     group.add_argument("--pid", type=_pid, action=_Append, metavar="PID", help="a live process")
     group.add_argument("--core", action=_Append, metavar="CORE", help="a core file")
     group.add_argument(
@@ -144,6 +153,29 @@ def add_targets(parser: argparse.ArgumentParser) -> None:
     add_timeout(group, "limit for each process, and for the whole time that ranks of a job are stopped (default: 60)")
 
 
+def add_job(parser: argparse.ArgumentParser) -> None:
+    """Adds what names the one job of a command: a word, or ``--job`` as in other commands."""
+    parser.add_argument(
+        "job",
+        metavar="JOB",
+        nargs="?",
+        help="process id or name of the launcher (default: the only one); or slurm:JOBID, flux:JOBID, hosts:NODESET",
+    )
+    parser.add_argument("--job", dest="named", metavar="JOB", help="the same, as other commands name it")
+
+
+def named_job(options: argparse.Namespace) -> Optional[str]:
+    """The job that is named, if one is.
+
+    Raises:
+        UsageError: where two are.
+    """
+    if options.job is not None and options.named is not None:
+        raise UsageError("two jobs are named", help=f"type: {advice.of_job(options.job) or options.job}")
+    name: Optional[str] = options.job if options.named is None else options.named
+    return name
+
+
 def add_engine(parser: Any) -> None:
     """Adds ``--engine``."""
     parser.add_argument(
@@ -160,24 +192,20 @@ def add_timeout(parser: Any, help_text: str) -> None:
 
 
 def requested(options: argparse.Namespace) -> List[Target]:
-    """The targets asked for, each once.
+    """The targets asked for, each once; the only job of the machine where none is.
 
     Raises:
-        UsageError: where there is none.
-        UserError: for a job that is not there.
+        UsageError: for a program without its core file.
+        UserError: for a job or a file that is not there.
     """
+    resolve(options)
     for target in options.targets:
         if isinstance(target, _Program):
             raise UsageError(
                 f"--exe {shown(target.path)} does not follow the core file that it belongs to",
                 help=f"type: --core CORE --exe {shown(target.path)}",
             )
-    if not options.targets:
-        raise UsageError(
-            "no target is named", help="name some: --job JOB, --pid PID, --core CORE --exe EXE, --recording FILE"
-        )
-    names = [target.job for target in options.targets if isinstance(target, JobTarget)]
-    jobs = of_jobs(names, options.timeout, options.engine)
+    jobs = _of_jobs(options)
     wanted: Dict[Tuple[str, Any], Target] = {}
     for target in options.targets:
         for one in jobs.pop(target.job, []) if isinstance(target, JobTarget) else [target]:
@@ -186,6 +214,36 @@ def requested(options: argparse.Namespace) -> List[Target]:
             if wanted.get(key) is None or (isinstance(one, PidTarget) and one.place is not None):
                 wanted[key] = of_file(one.path) if isinstance(one, RecordingTarget) else one
     return list(wanted.values())
+
+
+def resolve(options: argparse.Namespace) -> None:
+    """Finds out what the words among the targets name, and the only job where there are no targets.
+
+    Raises:
+        UserError: for what is not there.
+    """
+    found: List[Any] = []
+    for target in options.targets:
+        one = target_of(target.text, options.timeout) if isinstance(target, Word) else target
+        last = found[-1] if found else None
+        if isinstance(one, _Program) and isinstance(last, CoreTarget) and last.exe is None:
+            found[-1] = CoreTarget(last.core, one.path)
+        else:
+            found.append(one)
+    if not found:
+        job = str(only_job(options.timeout).pid)
+        found, options.typed = [JobTarget(job)], [job] if hasattr(options, "named") else ["--job", job]
+    options.targets = found
+
+
+def _of_jobs(options: argparse.Namespace) -> Dict[str, List[Target]]:
+    """The ranks of each job that is named."""
+    named = [target for target in options.targets if isinstance(target, JobTarget)]
+    try:
+        return of_jobs([target.job for target in named], options.timeout, options.engine)
+    except UserError as error:
+        unsure = [target for target in named if not target.sure]
+        raise not_there(unsure[0], error) if len(unsure) == 1 == len(named) else error from None
 
 
 @dataclass(frozen=True)
@@ -201,6 +259,7 @@ _KINDS: Dict[str, Callable[[Any], object]] = {
     "exe": _Program,
     "recording": RecordingTarget,
     "job": JobTarget,
+    "named": Word,
 }
 
 
@@ -208,15 +267,11 @@ class _Append(argparse.Action):
     """Keeps the options in order, because an ``--exe`` belongs to the ``--core`` before it."""
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option: Optional[str] = None) -> None:
+        given = values if isinstance(values, list) else [values]
+        flags = [] if self.dest == "named" else [str(option)]
         # Lists of their own: the defaults are shared.
-        targets = list(namespace.targets)
-        namespace.typed = [*namespace.typed, str(option), str(values)]
-        last = targets[-1] if targets else None
-        if self.dest == "exe" and isinstance(last, CoreTarget) and last.exe is None:
-            targets[-1] = CoreTarget(last.core, values)
-        else:
-            targets.append(_KINDS[self.dest](values))
-        namespace.targets = targets
+        namespace.typed = [*namespace.typed, *flags, *map(str, given)]
+        namespace.targets = [*namespace.targets, *map(_KINDS[self.dest], given)]
 
 
 def _pid(text: str) -> int:

@@ -6,7 +6,6 @@ import argparse
 import sys
 from typing import Any, List
 
-from ..errors import UsageError
 from ..launchers.model import Job
 from ..nodes import ranks as nodes
 from ..nodes.engines import PREFIXES, engine_of
@@ -15,7 +14,7 @@ from ..report.ranks import job_json, write_job
 from ..system.output import json_text
 from ..targets.jobs import found_job
 from .answers import tell, terminal_style
-from .options import add_engine, add_format, add_timeout
+from .options import add_engine, add_format, add_job, add_timeout, named_job
 
 
 def add_command(commands: Any) -> None:
@@ -32,13 +31,7 @@ def add_command(commands: Any) -> None:
         "  mpi-queues ranks slurm:1234   on all nodes of a job, by the cluster's engine\n"
         "  mpi-queues ranks 4242 --format json | jq '.processes[] | [.rank, .host, .pid]'",
     )
-    parser.add_argument(
-        "job",
-        metavar="JOB",
-        nargs="?",
-        help="process id or name of the launcher (default: the only one); or slurm:JOBID, flux:JOBID, hosts:NODESET",
-    )
-    parser.add_argument("--job", dest="named", metavar="JOB", help="the same, as other commands name it")
+    add_job(parser)
     add_engine(parser)
     add_format(parser)
     add_timeout(parser, "limit for finding them (default: 60)")
@@ -47,9 +40,7 @@ def add_command(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Finds and shows them; returns the exit status."""
-    if options.job is not None and options.named is not None:
-        raise UsageError("two jobs are named", help=f"type: mpi-queues ranks {options.job}")
-    name = options.job if options.named is None else options.named
+    name = named_job(options)
     if name is not None and name.startswith(PREFIXES):
         job = nodes.of_job(name, options.timeout, progress.of_nodes(), engine_of(name, options.engine))
     else:

@@ -32,9 +32,9 @@ def add_commands(commands: Any) -> None:
         "layouts and stacks. The contents of messages are not in it. Every command that reads processes\n"
         "reads such files, too (--recording).",
         epilog="examples:\n"
-        "  mpi-queues record --job mpirun -o hang.mpirec\n"
-        "  mpi-queues show --recording hang.mpirec\n"
-        "  mpi-queues record --job slurm:1234 -o DIR    one file a node, in DIR on the node\n"
+        "  mpi-queues record mpirun -o hang.mpirec\n"
+        "  mpi-queues show hang.mpirec\n"
+        "  mpi-queues record slurm:1234 -o DIR    one file a node, in DIR on the node\n"
         "  the first, where ranks are on other hosts: theirs in hang.mpirec.nodes there",
     )
     add_targets(parser)

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any, List, Tuple
+from typing import Any, List
 
-from .._native import Diagnosis
 from ..errors import UsageError, UserError
 from ..page import comparison, writing
 from ..report.words import size
 from ..system.paths import shown
+from ..targets.recording import RecordingTarget
 from ..targets.report import diagnosis_in
 from . import diagnose
 from .answers import finish, tell_written
-from .options import add_source, add_targets, add_wrappers
+from .named import Word
+from .options import add_source, add_targets, add_wrappers, resolve
 
 
 def add_command(commands: Any) -> None:
@@ -24,15 +25,12 @@ def add_command(commands: Any) -> None:
         description="Writes one file that shows why a job is stuck: the cause, who waits for whom as a graph,\n"
         "the merged stacks, ranks and communicators, messages. It needs no network and no server,\n"
         "and is read again as a recording is. With the end .svg or .dot it is the graph alone.\n"
-        "Two files are compared: of the JSON of diagnose, reports or recordings.",
+        "Two files are compared: of the JSON of diagnose, reports or recordings. One of JSON is shown.",
         epilog="examples:\n"
-        "  mpi-queues report --job mpirun -o hang.html\n"
-        "  mpi-queues report --recording hang.mpirec -o hang.svg\n"
-        "  mpi-queues diagnose --recording hang.html\n"
+        "  mpi-queues report mpirun -o hang.html\n"
+        "  mpi-queues report hang.mpirec -o hang.svg\n"
+        "  mpi-queues diagnose hang.html\n"
         "  mpi-queues report before.json after.json -o changed.html",
-    )
-    parser.add_argument(
-        "files", nargs="*", metavar="FILE", help="JSON, a report, a recording: one to show, two to compare"
     )
     add_targets(parser)
     parser.add_argument(
@@ -48,26 +46,28 @@ def add_command(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """``mpi-queues report``."""
     ending = writing.ending_of(options.output)
-    if len(options.files) > 2 or (options.files and options.targets):
+    files = _files(options)
+    if len(files) > 2 or (files and len(files) != len(options.targets)):
         raise UsageError(
             "one file is shown, two are compared, without other targets beside them",
             help="such as: mpi-queues report before.json after.json -o changed.html",
         )
     failures: List[UserError] = []
-    if len(options.files) == 2:
+    if len(files) == 2:
         if ending != ".html":
             raise UsageError("a comparison is a file of HTML", help="such as: -o changed.html")
-        before, diagnosis = (diagnosis_in(path) for path in options.files)
-        names = (shown(options.files[0]), shown(options.files[1]))
+        before, diagnosis = (diagnosis_in(path) for path in files)
+        names = (shown(files[0]), shown(files[1]))
         count = comparison.write(before, diagnosis, names, options.output)
     else:
-        diagnosis, failures = _diagnosed(options)
+        diagnosis, failures = (diagnosis_in(files[0]), []) if files else diagnose.diagnosed(options)
         count = writing.write(diagnosis, options.output, source=not options.no_source)
     tell_written(options.output, size(count))
     return finish(diagnosis.snapshot, failures, options, told=False)
 
 
-def _diagnosed(options: argparse.Namespace) -> Tuple[Diagnosis, List[UserError]]:
-    if options.files:
-        return diagnosis_in(options.files[0]), []
-    return diagnose.diagnosed(options)
+def _files(options: argparse.Namespace) -> List[str]:
+    """The files of JSON, reports and recordings that words name: one is shown, two are compared."""
+    words = [one.text for one in options.targets if isinstance(one, Word)]
+    resolve(options)
+    return [one.path for one in options.targets if isinstance(one, RecordingTarget) and one.path in words]

@@ -26,11 +26,10 @@ def _add_show(commands: Any) -> None:
         description="Shows the message queues of MPI processes: of core files, and of live ones, which are stopped\n"
         "while they are read, and go on.",
         epilog="examples:\n"
-        "  mpi-queues show --job mpirun --by difference\n"
-        "  mpi-queues show --job 4242 --by communicator\n"
-        "  mpi-queues show --pid 4242\n"
-        "  mpi-queues show $(pgrep -x my_solver | sed s/^/--pid=/) --comm halo\n"
-        "  mpi-queues show --core core.4242 --exe ./my_solver\n"
+        "  mpi-queues show mpirun --by difference\n"
+        "  mpi-queues show 4242 --by communicator\n"
+        "  mpi-queues show $(pgrep -x my_solver) --comm halo\n"
+        "  mpi-queues show core.4242 --exe ./my_solver\n"
         "  mpi-queues show --pid 4242 --format json | jq '.processes[].communicators[].name'",
     )
     add_targets(parser)
@@ -58,7 +57,7 @@ def _add_comms(commands: Any) -> None:
         "comms",
         help="communicators with their groups",
         description="Shows the communicators of MPI processes, live ones and those of core files.",
-        epilog="examples:\n  mpi-queues comms --pid 4242\n  mpi-queues comms --pid 4242 -v --comm grid",
+        epilog="examples:\n  mpi-queues comms 4242\n  mpi-queues comms 4242 -v --comm grid",
     )
     add_targets(parser)
     _add_reading(parser)

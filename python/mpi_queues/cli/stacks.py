@@ -23,10 +23,10 @@ def add_command(commands: Any) -> None:
         "ranks are in it, and which are not. Needs no queues: any process has stacks. Frames inside MPI, of\n"
         "libraries that wrap it, of interpreters and before main are left out.",
         epilog="examples:\n"
-        "  mpi-queues stacks --job mpirun\n"
-        "  mpi-queues stacks --job 4242 --threads\n"
-        "  mpi-queues stacks --recording hang.mpirec --rank 3 --internal\n"
-        "  mpi-queues stacks --core core.1 --core core.2 --format json | jq '.stacks.nodes[] | .function, .ranks'",
+        "  mpi-queues stacks mpirun\n"
+        "  mpi-queues stacks 4242 --threads\n"
+        "  mpi-queues stacks hang.mpirec --rank 3 --internal\n"
+        "  mpi-queues stacks core.1 core.2 --format json | jq '.stacks.nodes[] | .function, .ranks'",
     )
     add_targets(parser)
     add_format(parser)

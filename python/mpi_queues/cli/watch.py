@@ -15,7 +15,8 @@ from ..targets.target import Target
 from ..watching import ending
 from ..watching.looks import Looks
 from ..watching.service import Orders, Service
-from .options import add_engine, add_timeout
+from .named import only_job
+from .options import add_engine, add_job, add_timeout, named_job
 
 #: The exit status where the job was stuck: EX_TEMPFAIL of sysexits.h, which no MPI gives to a job.
 STUCK = 75
@@ -35,17 +36,14 @@ def add_command(commands: Any) -> None:
         "that computes moves; so does one that sleeps outside MPI (see --idle). SIGUSR1 has what is known\n"
         "written at once, and so has SIGTERM, which ends the watch.",
         epilog="examples:\n"
+        "  mpi-queues watch -o hang                      the only job here\n"
         "  mpi-queues watch mpirun --after 10m -o hang\n"
         "  mpi-queues watch slurm:1234 --after 1h -o hang --end\n"
         '  mpi-queues watch 4242 -o hang --then "mail -s hang me@example.org"\n\n'
         f"Exit status: 0 the job has ended; {STUCK} it was stuck; {128 + signal.SIGTERM} ended by SIGTERM; 2 bad\n"
         "usage; 3 there is no such job.",
     )
-    parser.add_argument(
-        "job",
-        metavar="JOB",
-        help="process id or name of its launcher (see: mpi-queues ranks), slurm:JOBID, flux:JOBID or hosts:NODESET",
-    )
+    add_job(parser)
     add_options(parser, needed=True)
     add_engine(parser)
     parser.set_defaults(run=run)
@@ -127,9 +125,12 @@ def of_launcher(pid: int, timeout: float, engine: str) -> Callable[[], Sequence[
 def run(options: argparse.Namespace) -> int:
     """``mpi-queues watch``."""
     given = orders(options)
+    job = named_job(options)
+    if job is None:
+        job = str(only_job(options.timeout).pid)
     if options.end:
-        ending.command(options.job)
-    find, launcher, name = finder(options.job, options.timeout, options.engine)
+        ending.command(job)
+    find, launcher, name = finder(job, options.timeout, options.engine)
     service = Service(given)
     service.begin(name, Looks(find, Request(timeout=options.timeout)), launcher)
     asked: List[int] = []

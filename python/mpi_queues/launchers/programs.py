@@ -27,7 +27,12 @@ _MAX_COMMAND = 70
 
 def is_launcher(tree: ProcessTree, pid: int) -> bool:
     """Whether its name is that of a program that starts MPI jobs."""
-    return any(_LAUNCHER.match(name) for name in names_of(tree, pid))
+    return any(map(has_name_of_launcher, names_of(tree, pid)))
+
+
+def has_name_of_launcher(name: str) -> bool:
+    """Whether a name is that of a program that starts MPI jobs."""
+    return _LAUNCHER.match(name) is not None
 
 
 def is_daemon(tree: ProcessTree, pid: int) -> bool:
