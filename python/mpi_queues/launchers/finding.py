@@ -133,7 +133,7 @@ def find(tree: ProcessTree, spec: Optional[str]) -> int:
         if not found:
             raise UserError(
                 "no MPI launcher is running here that you may look at",
-                help=advice.joined("name processes one by one: mpi-queues show --pid PID", advice.see_all()),
+                help=advice.joined(f"name processes one by one: {advice.of_process()}", advice.see_all()),
                 kind="no_job",
             )
         return _only(tree, found, "launchers are running")
@@ -147,7 +147,7 @@ def find(tree: ProcessTree, spec: Optional[str]) -> int:
         raise UserError(
             f"{environment.shortened(spec)}: no launcher of that name is running here"
             + (f"; there is:{there}" if there else ""),
-            help=f"type: mpi-queues ranks {found[0]}" if found else advice.see_all(),
+            help=f"type: {_with_job(found[0])}" if found else advice.see_all(),
             kind="no_job",
         )
     return _only(tree, matching, f"launchers called {environment.shortened(spec)} are running")
@@ -162,8 +162,15 @@ def _only(tree: ProcessTree, found: Sequence[int], what: str) -> int:
     lines = "".join(f"\n  {described(tree, pid)}{_whose(tree, pid, found)}" for pid in found[:_MAX_NAMED])
     more = f"\n  and {len(found) - _MAX_NAMED} more" if len(found) > _MAX_NAMED else ""
     raise UserError(
-        f"{len(found)} {what}:{lines}{more}", help=f"name one by its pid, such as: {found[0]}", kind="several_jobs"
+        f"{len(found)} {what}:{lines}{more}",
+        help=f"name one by its pid, such as: {advice.of_job(found[0]) or found[0]}",
+        kind="several_jobs",
     )
+
+
+def _with_job(launcher: int) -> str:
+    """What to type to have the job of a launcher."""
+    return advice.of_job(launcher) or f"mpi-queues ranks {launcher}"
 
 
 def _whose(tree: ProcessTree, pid: int, among: Sequence[int]) -> str:
@@ -237,8 +244,8 @@ def of(tree: ProcessTree, pid: int) -> int:
 
 def _jobs_here(found: Sequence[int]) -> str:
     if not found:
-        return "if it is an MPI process, type: mpi-queues show --pid PID"
-    return f"a launcher is running as pid {found[0]}; type: mpi-queues ranks {found[0]}"
+        return f"if it is an MPI process, type: {advice.of_process()}"
+    return f"a launcher is running as pid {found[0]}; type: {_with_job(found[0])}"
 
 
 def _not_readable(tree: ProcessTree, pid: int) -> UserError:
@@ -248,7 +255,9 @@ def _not_readable(tree: ProcessTree, pid: int) -> UserError:
     who = processes.user_name(owner)
     return UserError(
         f"pid {pid} ({tree.short_name(pid)}): belongs to {who}, and the kernel does not let you look at it",
-        help=advice.more_rights() if advice.is_root() else f"type: {advice.as_root(f'mpi-queues ranks {pid}')}",
+        help=advice.more_rights()
+        if advice.is_root()
+        else f"type: {advice.as_root(advice.again(f'mpi-queues ranks {pid}'))}",
         kind="no_permission",
     )
 

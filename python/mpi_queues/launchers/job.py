@@ -7,6 +7,7 @@ from typing import Callable, List, Optional, Tuple
 
 from ..errors import UserError
 from ..mpi2dd import directories
+from ..system import advice
 from . import ended, entries, finding, members, owners, programs, tables, worlds
 from .members import Found, Start
 from .model import Job, World
@@ -69,7 +70,7 @@ def _of(tree: ProcessTree, pid: int) -> Job:
             raise
         raise UserError(
             f"{programs.described(tree, pid)}: its MPI2DD_info leads to no rank: {'; '.join(told.problems[:3])}",
-            help="name its ranks one by one: mpi-queues show --pid PID",
+            help=f"name its ranks one by one: {advice.of_process()}",
             kind="no_ranks",
         ) from None
     job.problems += [] if told is None else told.problems
@@ -116,7 +117,7 @@ def job_of(tree: ProcessTree, launcher: int, table_of: _Tables = _table) -> Job:
         raise UserError(
             "\n".join([said, *job.problems, *job.notes]),
             help="it may just be starting, or its ranks run on other hosts: type the same there, or name these: "
-            "mpi-queues diagnose --job hosts:NODESET",
+            f"{advice.of_job('hosts:NODESET') or 'mpi-queues diagnose --job hosts:NODESET'}",
             kind="no_ranks",
         )
     return job

@@ -60,7 +60,7 @@ def _check_permission(pid: int, fields: Dict[str, str]) -> None:
     if owner != me and me != 0:
         raise UserError(
             f"pid {pid}: belongs to {processes.user_name(owner)}, and you are {processes.user_name(me)}",
-            help=f"type: {advice.as_user(processes.login(owner), 'mpi-queues …')}",
+            help=f"type: {advice.as_user(processes.login(owner))}",
             kind="no_permission",
         )
     scope = _yama_scope()
@@ -70,14 +70,14 @@ def _check_permission(pid: int, fields: Dict[str, str]) -> None:
         raise UserError(
             f"pid {pid}: the kernel lets only root attach to a process that is not its child: {_YAMA} is {scope}",
             help=f"type: {advice.as_root('sysctl kernel.yama.ptrace_scope=0')} (until the next boot), or "
-            + advice.more_rights(),
+            + advice.with_rights(),
             kind="no_permission",
         )
     raise UserError(
         f"pid {pid}: the kernel refuses to let you attach (a set-user-id program, or a container without SYS_PTRACE)",
-        help=advice.more_rights()
+        help=advice.with_rights()
         if advice.is_root()
-        else f"{advice.more_rights()}, or start the container with: --cap-add=SYS_PTRACE",
+        else f"{advice.with_rights()}, or start the container with: --cap-add=SYS_PTRACE",
         kind="no_permission",
     )
 

@@ -13,6 +13,7 @@ from ..launchers.model import Job, RankEntry, numbered_through
 from ..launchers.tree import ProcessTree
 from ..nodes.engines import AUTO as ANY_ENGINE
 from ..nodes.engines import PREFIXES, engine_of, engine_of_launcher
+from ..system import advice
 from ..system.deadline import within
 from .lost import LeftOutTarget, LostTarget
 from .nodes import NodesTarget
@@ -89,7 +90,7 @@ def _lost(job: Job, entry: RankEntry) -> UserError:
     if entry.pid is not None and not entry.here:
         return UserError(
             f"{entry.name}: pid {entry.pid} on host {entry.host}, out of reach from here",
-            help=f"type on {entry.host}: mpi-queues show --pid {entry.pid}",
+            help=f"type on {entry.host}: {advice.of_process(entry.pid)}",
             kind="out_of_reach",
         )
     reason = entry.problem or f"it has ended (pid {entry.pid})"

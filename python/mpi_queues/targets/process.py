@@ -190,7 +190,7 @@ def _refusal(target: PidTarget, kind: str, text: str) -> UserError:
     if kind == "gone" or target.has_ended:
         return ended(target)
     if kind == "no_permission":
-        more = UserError(f"{target.label}: {text}", help=advice.more_rights(), kind=kind)
+        more = UserError(f"{target.label}: {text}", help=advice.with_rights(), kind=kind)
         return unreadable(target) or _with_the_rest(target, more)
     helps = {
         "timeout": f"to see what the kernel waits for, type: cat /proc/{target.pid}/task/*/stack (as root)",
