@@ -43,6 +43,8 @@ def refused(words: str, capsys: pytest.CaptureFixture[str]) -> str:
         ),
         ("show -pid 1", "mpi-queues show: -pid: no such option; did you mean --pid?", "mpi-queues show --help"),
         ("show -p 1", "mpi-queues show: -p: no such option; did you mean --pid?", "mpi-queues show --help"),
+        # An option of another command.
+        ("show --once", "mpi-queues show: --once: no such option", "mpi-queues show --help"),
         ("show -q", "mpi-queues show: -q: no such option", "mpi-queues show --help"),
         # Not that --output is missing.
         (

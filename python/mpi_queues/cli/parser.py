@@ -160,7 +160,7 @@ class Parser(argparse.ArgumentParser):
             names = {one for parser in below.choices.values() for one in parser.names}
             if name in names.difference(self.names):
                 self._refuse_early(name, given, list(below.choices))
-        self.error(f"{shown(name)}: no such option{self._meant(name, self.names)}")
+        self.error(f"{shown(name)}: no such option{self._meant(name, self.names, 0.75)}")
 
     def _refuse_early(self, name: str, given: Sequence[str], commands: Sequence[str]) -> NoReturn:
         """An option that stands before the command."""
@@ -193,9 +193,9 @@ class Parser(argparse.ArgumentParser):
             )
         self.error(f"{shown(word)}: no such command{meant}")
 
-    def _meant(self, word: str, names: Sequence[str]) -> str:
-        """``; did you mean --version?`` for what is like a name."""
-        close = difflib.get_close_matches(word, names, 1)
+    def _meant(self, word: str, names: Sequence[str], like: float = 0.6) -> str:
+        """``; did you mean --version?`` for what is ``like`` a name, up to 1; all options have their hyphens."""
+        close = difflib.get_close_matches(word, names, 1, like)
         if not close and len(word) == 2:
             # -p for --pid.
             begin = [name for name in names if name.startswith(f"-{word}")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from typing import Any, List
 
 from ..errors import UsageError, UserError
@@ -50,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     if len(files) > 2 or (files and len(files) != len(options.targets)):
         raise UsageError(
             "one file is shown, two are compared, without other targets beside them",
-            help="such as: mpi-queues report before.json after.json -o changed.html",
+            help=f"such as: mpi-queues report {shown(shlex.join([*files[:2], '-o', options.output]))}",
         )
     failures: List[UserError] = []
     if len(files) == 2:
