@@ -9,7 +9,7 @@ import select
 import subprocess
 import time
 from pathlib import Path
-from typing import Dict, List
+from typing import Dict, Iterator, List
 
 import pytest
 from mpi_queues.cli import command_line
@@ -21,7 +21,7 @@ from support.paths import MPI_QUEUES
 #: Only keeps a shell that does not answer from hanging the tests.
 TIMEOUT = 60.0
 
-#: What is typed, and what completes its last word. Files are ``hang.mpirec`` and ``notes`` of an empty directory.
+#: What is typed, and what completes its last word. Files are those of ``place``.
 COMPLETED = [
     ("mpi-queues dia", ["diagnose"]),
     ("mpi-queues layouts ", ["list", "show", "check", "make"]),
@@ -36,18 +36,42 @@ COMPLETED = [
     ("mpi-queues handles --pid 42 req", ["request"]),
     ("mpi-queues init a", ["agent"]),
     ("mpi-queues watch 42 --zzz", []),
+    ("mpi-queues show --source rec", ["recorder"]),
+    ("mpi-queues help dia", ["diagnose"]),
+    ("mpi-queues diagnose --recording ", ["hang.mpirec", "page.html"]),
+    ("mpi-queues recording info h", ["hang.mpirec"]),
+    ("mpi-queues diagnose --core c", ["core.1"]),
+    ("mpi-queues diagnose --once ha", ["hang.mpirec"]),
+    # A core file may be called anything.
+    ("mpi-queues diagnose --core n", ["notes"]),
+    ("mpi-queues record -o n", ["notes"]),
 ]
+
+#: What somebody has called a process: of it no shell may do anything.
+NAME = "mpirun.$(touch${IFS}made)`touch${IFS}made`\x1b[2J"
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> Path:
-    (tmp_path / "hang.mpirec").touch()
-    (tmp_path / "notes").touch()
+    for name in ("hang.mpirec", "notes", "page.html", "core.1"):
+        (tmp_path / name).touch()
     return tmp_path
 
 
+@pytest.fixture
+def launcher() -> Iterator[int]:
+    with subprocess.Popen([NAME, "600"], executable="/bin/sleep") as process:
+        yield process.pid
+        process.kill()
+
+
+def of_shells(place: Path) -> Dict[str, str]:
+    found = {"PATH": f"{MPI_QUEUES.parent}:{os.environ['PATH']}", "HOME": str(place), "TERM": "dumb"}
+    return {**found, **{name: text for name, text in os.environ.items() if name == "PYTHONPATH"}}
+
+
 def shell(command: List[str], place: Path) -> str:
-    environment = {"PATH": f"{MPI_QUEUES.parent}:{os.environ['PATH']}", "HOME": str(place), "TERM": "dumb"}
+    environment = of_shells(place)
     run = subprocess.run(
         command,
         cwd=place,
@@ -112,11 +136,7 @@ class Zsh:
     """An interactive zsh on a terminal."""
 
     def __init__(self, place: Path) -> None:
-        environment: Dict[str, str] = {
-            "PATH": f"{MPI_QUEUES.parent}:{os.environ['PATH']}",
-            "HOME": str(place),
-            "TERM": "dumb",
-        }
+        environment = of_shells(place)
         pid, self.terminal = pty.fork()
         if pid == 0:
             os.chdir(place)
@@ -156,3 +176,33 @@ def test_zsh(place: Path) -> None:
             assert zsh.wait("end").split() == [*typed.split()[:-1], *wanted]
     finally:
         zsh.end()
+
+
+@pytest.mark.parametrize("option", ["", "--job ", "--job="])
+@pytest.mark.parametrize("name", SHELLS)
+def test_jobs(name: str, option: str, place: Path, launcher: int) -> None:
+    typed = f"mpi-queues diagnose {option}{str(launcher)[:-1]}"
+    if name == "zsh":
+        zsh = Zsh(place)
+        try:
+            # Alone in a list, or with others that begin so.
+            zsh.type(f"mpi-queues diagnose {option}{launcher}\t\x01print -r -- 'be'\"gin\" \x05'e'\"nd\"\n")
+            zsh.wait("begin ")
+            assert zsh.wait("end").split() == f"mpi-queues diagnose {option}{launcher}".split()
+        finally:
+            zsh.end()
+    elif name == "bash":
+        words = shell(["bash", "--norc", "-i", "-c", _BASH, "bash", typed.replace("=", " = ")], place).split()
+        assert str(launcher) in words
+    else:
+        words = shell(["fish", "--no-config", "-c", _FISH, typed], place).split()
+        assert f"{option.strip() if '=' in option else ''}{launcher}" in words
+    assert not (place / "made").exists()
+
+
+def test_what_scripts_ask_for_has_no_hidden_characters(launcher: int) -> None:
+    result = mpi_queues("completion", "--jobs", environment={})
+    assert (result.status, result.err) == (0, ""), str(result)
+    lines = dict(line.split("\t") for line in result.out.splitlines())
+    assert lines[str(launcher)].startswith("mpirun.??touch??IFS?made")
+    assert NAME not in lines and all(re.fullmatch(r"[A-Za-z0-9._+-]+", word) for word in lines)

@@ -6,8 +6,9 @@ from typing import Callable, Dict, Iterator, List, Sequence, Tuple
 
 from .completion_tables import Tables
 
-#: What stands for files and directories in the scripts' tables; no value is called so.
-_FILES, _DIRECTORIES = "<files>", "<directories>"
+#: What stands for files, directories and jobs in the scripts' tables; files of a kind stand there as ``<*.mpirec>``. No
+#: value is called so.
+_FILES, _DIRECTORIES, _JOBS = "<files>", "<directories>", "<jobs>"
 
 
 def _quoted(text: str) -> str:
@@ -27,8 +28,9 @@ def _key(place: Tuple[str, str]) -> str:
 def _values(tables: Tables) -> Iterator[Tuple[List[str], List[str]]]:
     """The places that have the same values, and these."""
     for values, places in tables.by_values().items():
-        words = [*values.words, *([_FILES] if values.files else []), *([_DIRECTORIES] if values.directories else [])]
-        yield [_key(place) for place in places], words
+        marks = {_FILES: values.files, _DIRECTORIES: values.directories, _JOBS: values.jobs}
+        words = [*values.words, *(mark for mark, stands in marks.items() if stands)]
+        yield [_key(place) for place in places], [*words, *(f"<{pattern}>" for pattern in values.patterns)]
 
 
 def _cases(rows: Sequence[Tuple[List[str], str]], indent: str = "        ") -> str:
@@ -51,8 +53,23 @@ _mpi_queues_options() {
     case $1 in
 @OPTIONS@    esac
 }
+_mpi_queues_jobs() {
+    local job
+    while IFS=$'\\t' read -r job _; do
+        [[ $job != "$1"* ]] || echo "$job"
+    done < <(command mpi-queues completion --jobs 2>/dev/null)
+}
+_mpi_queues_files() {
+    local file
+    while IFS= read -r file; do
+        # What stands in the table is a pattern.
+        # shellcheck disable=SC2053
+        [[ ! -d $file && ${file##*/} != $1 ]] || echo "$file"
+    done < <(compgen -f -- "$2")
+}
 _mpi_queues() {
     local path='' option='' word current=${COMP_WORDS[COMP_CWORD]} found='' number
+    local -a marks
     COMPREPLY=()
     for ((number = 1; number < COMP_CWORD; number++)); do
         word=${COMP_WORDS[number]}
@@ -79,7 +96,21 @@ _mpi_queues() {
         compgen -W "${found//<*>/}" -- "$current"
         [[ $found != *'<files>'* ]] || compgen -f -- "$current"
         [[ $found != *'<directories>'* ]] || compgen -d -- "$current"
+        [[ $found != *'<jobs>'* ]] || _mpi_queues_jobs "$current"
     )
+    read -ra marks <<<"$found"
+    for word in "${marks[@]}"; do
+        [[ $word == '<'*'*'*'>' ]] || continue
+        while IFS= read -r number; do
+            [[ " ${COMPREPLY[*]} " == *" $number "* ]] || COMPREPLY+=("$number")
+        done < <(_mpi_queues_files "${word:1:-1}" "$current")
+    done
+    # Files may be called otherwise.
+    if [[ ${#COMPREPLY[@]} == 0 && $found == *'*'* ]]; then
+        while IFS= read -r word; do
+            COMPREPLY+=("$word")
+        done < <(compgen -f -- "$current")
+    fi
     # What names a file gets quotes and slashes, and a value that goes on no blank.
     [[ $found != *'<'* ]] || compopt -o filenames 2>/dev/null
     [[ ${#COMPREPLY[@]} != 1 || ${COMPREPLY[0]} != *= ]] || compopt -o nospace 2>/dev/null
@@ -117,9 +148,15 @@ _mpi_queues_options() {
     case $1 in
 @OPTIONS@    esac
 }
+_mpi_queues_jobs() {
+    local -a launchers
+    launchers=(${(f)"$(command mpi-queues completion --jobs 2>/dev/null)"})
+    launchers=("${(@)launchers/$'\\t'/:}")
+    (( ! $#launchers )) || _describe job launchers
+}
 _mpi_queues() {
     local path_of_command='' option='' word number
-    local -a reply
+    local -a reply patterns
     for ((number = 2; number < CURRENT; number++)); do
         word=$words[number]
         if [[ -n $option ]]; then
@@ -152,6 +189,9 @@ _mpi_queues() {
     fi
     [[ -z ${(M)reply:#'<files>'} ]] || _files
     [[ -z ${(M)reply:#'<directories>'} ]] || _files -/
+    [[ -z ${(M)reply:#'<jobs>'} ]] || _mpi_queues_jobs
+    patterns=(${${(M)reply:#'<'*'*'*'>'}//[<>]/})
+    (( ! $#patterns )) || _files -g "${(j: :)patterns}"
     reply=(${reply:#<*>})
     (( ! $#reply )) || compadd -a reply
 }
@@ -196,6 +236,22 @@ function __mpi_queues_options
     switch $argv[1]
 @OPTIONS@    end
 end
+function __mpi_queues_files
+    set -l others
+    set -l fitting
+    test (count $argv) -gt 1; or return
+    for path in (__fish_complete_path $argv[1])
+        set -l name (string split -m 1 \\t -- $path)[1]
+        set -l is_fitting (string match -q -- '*/' $name; and echo yes)
+        for kind in $argv[2..-1]
+            string match -q -- $kind (string replace -r '.*/' '' -- $name); and set is_fitting yes
+        end
+        test -n "$is_fitting"; and set fitting $fitting $path; or set others $others $path
+    end
+    # Files may be called otherwise.
+    test (count $fitting) -gt 0; or set fitting $others
+    test (count $fitting) -eq 0; or printf '%s\\n' $fitting
+end
 function __mpi_queues
     set -l path ''
     set -l option ''
@@ -226,15 +282,25 @@ function __mpi_queues
         __mpi_queues_commands "$path"
         set found (__mpi_queues_values "$path:")
     end
+    set -l kinds
     for word in $found
         switch $word
+            case '<jobs>'
+                for job in (command mpi-queues completion --jobs 2>/dev/null)
+                    echo "$before$job"
+                end
             case '<files>'
                 printf "$before%s\\n" (__fish_complete_path $current)
             case '<directories>'
                 printf "$before%s\\n" (__fish_complete_directories $current '')
+            case '<*>'
+                set kinds $kinds (string trim -c '<>' -- $word)
             case '*'
                 echo "$before$word"
         end
+    end
+    __mpi_queues_files "$current" $kinds | while read -l path
+        echo "$before$path"
     end
 end
 complete -c mpi-queues -f -a '(__mpi_queues)'

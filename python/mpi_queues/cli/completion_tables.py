@@ -8,10 +8,20 @@ from typing import Dict, List, Optional, Tuple
 
 from ..handle_types import KINDS
 from ..targets.reading import VIA
+from .options import SOURCES
 
 #: What stands for a value in the help says what it is.
-_FILES, _DIRECTORIES = ("FILE", "CORE", "EXE", "OBJECT"), ("DIR",)
-_WORDS = {"KIND": (*KINDS, "all"), "SOURCE": ("auto", "builtin", "plugin", "plugin="), "auto|native": VIA}
+_FILES, _DIRECTORIES, _JOBS = ("FILE", "EXE", "OBJECT"), ("DIR",), ("JOB", "TARGET")
+_WORDS = {"KIND": (*KINDS, "all"), "SOURCE": (*SOURCES, "plugin="), "auto|native": VIA}
+
+#: How files of a kind are called, by the option that takes them; TARGET takes all of them.
+_RECORDINGS, _CORES = ("*.mpirec", "*.html"), ("core*",)
+_PATTERNS = {
+    ("", "--recording"): _RECORDINGS,
+    ("recording info", ""): ("*.mpirec",),
+    ("report", ""): (*_RECORDINGS, *_CORES, "*.json"),
+    ("", "--core"): _CORES,
+}
 
 
 @dataclass(frozen=True)
@@ -21,6 +31,10 @@ class Values:
     words: Tuple[str, ...] = ()
     files: bool = False
     directories: bool = False
+    #: The launchers that run.
+    jobs: bool = False
+    #: Files that are called so; any, where there are none.
+    patterns: Tuple[str, ...] = ()
 
 
 @dataclass
@@ -56,19 +70,24 @@ def _add(found: Tables, path: str, parser: argparse.ArgumentParser) -> None:
                 found.commands.setdefault(path, []).append((name, _in_a_line(said.get(name))))
                 _add(found, f"{path} {name}".strip(), below)
         elif action.option_strings:
-            for flag in action.option_strings:
+            for flag in action.option_strings if action.help != argparse.SUPPRESS else ():
                 found.options.setdefault(path, []).append((flag, _in_a_line(action.help)))
                 if action.nargs != 0:
-                    found.values[path, flag] = _values(action)
+                    found.values[path, flag] = _values(action, path, flag)
         elif action.nargs != argparse.REMAINDER:
             # Whichever of several words it is: few commands have more than one.
-            found.values.setdefault((path, ""), _values(action))
+            found.values.setdefault((path, ""), _values(action, path, ""))
+            if path == "help":
+                # Added last, when all others are there.
+                found.values[path, ""] = Values(tuple(name for name, _ in found.commands[""]))
 
 
-def _values(action: argparse.Action) -> Values:
+def _values(action: argparse.Action, path: str, flag: str) -> Values:
     metavar = str(action.metavar or action.dest.upper())
     words = tuple(map(str, action.choices or ())) or _WORDS.get(metavar, ())
-    return Values(words, metavar in _FILES, metavar in _DIRECTORIES)
+    usual = (*_RECORDINGS, *_CORES) if metavar == "TARGET" else ()
+    patterns = _PATTERNS.get((path, flag)) or _PATTERNS.get(("", flag)) or usual
+    return Values(words, metavar in _FILES and not patterns, metavar in _DIRECTORIES, metavar in _JOBS, patterns)
 
 
 def _in_a_line(text: Optional[str]) -> str:

@@ -24,6 +24,9 @@ from ..targets.target import Target
 from .named import JobTarget, Word, not_there, only_job, target_of
 from .parser import TARGET
 
+#: Who may read; with ``plugin=`` before it also the path of a plug-in.
+SOURCES = ("auto", "builtin", "recorder", "plugin")
+
 #: What to do where a plug-in that was named is not there.
 _NO_PLUGIN = "the built-in reader needs none: leave out --source"
 
@@ -84,7 +87,7 @@ def row_limit(text: str) -> Optional[int]:
 
 
 def _source(text: str) -> str:
-    if text in ("auto", "builtin", "plugin", "recorder") or (text.startswith("plugin=") and len(text) > len("plugin=")):
+    if text in SOURCES or (text.startswith("plugin=") and len(text) > len("plugin=")):
         return text
     raise argparse.ArgumentTypeError(f"{text}: not one of auto, builtin, plugin, plugin=PATH, recorder")
 
