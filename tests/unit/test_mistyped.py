@@ -95,9 +95,11 @@ def test_help_is_a_command(words: str, capsys: pytest.CaptureFixture[str]) -> No
     assert said == capsys.readouterr().out
 
 
-def test_the_words_of_a_job_are_left_alone() -> None:
-    found = command_line.parser().parse_args(["run", "--recorder", "mpirun", "--verison", "-n", "4", "--", "x"])
-    assert found.command == ["mpirun", "--verison", "-n", "4", "--", "x"]
+@pytest.mark.parametrize("between", [[], ["--"]])
+def test_the_words_of_a_job_are_left_alone(between: List[str]) -> None:
+    job = ["mpirun", "--verison", "-n", "4", "--", "x", "-c"]
+    found = command_line.parser().parse_args(["run", "--recorder", "-o", "d", *between, *job])
+    assert found.command[-len(job) :] == job
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import difflib
+import itertools
 import os
 import re
 import shlex
@@ -61,7 +62,8 @@ class Parser(argparse.ArgumentParser):
         very command."""
         given = list(sys.argv[1:] if args is None else args)
         words = list(self._words(given))
-        unknown = next((word for word, action in words if action is None and self._is_option(word)), None)
+        options = itertools.takewhile(lambda word: word[0] != "--", words)
+        unknown = next((word for word, action in options if action is None and self._is_option(word)), None)
         if unknown is not None:
             self._refuse_option(unknown, given)
         if self.has_targets:
