@@ -24,7 +24,7 @@ _USER = "me"
 _PLACE = f"/home/{_USER}"
 #: What the page has that is typed: Debian's packages, the environment, the diagnosis.
 _INSTALL = re.compile(r"`(apt-get install [^`]*)`")
-_ENVIRONMENT = re.compile(r"^```sh\n(.* && .*pip install) mpi-queues\n(export PATH=.*)\n```$", re.MULTILINE)
+_ENVIRONMENT = re.compile(r"^```sh\n(.* && .*pip install) \.\n(export PATH=.*)\n```$", re.MULTILINE)
 _DIAGNOSE = "mpi-queues diagnose --job mpirun"
 
 
@@ -33,10 +33,10 @@ def check(archives: Dict[str, pathlib.Path], suite: str, directory: pathlib.Path
     page = (PROJECT / "README.md").read_text(encoding="utf-8")
     install = page.partition("\n## Install\n")[2].partition("\n## ")[0]
     packages, environment = _INSTALL.findall(install), _ENVIRONMENT.search(install)
-    before, diagnose, _ = page.partition(_DIAGNOSE)
-    if len(packages) != 2 or environment is None or not diagnose:
+    head, permission, _ = page.partition("\n## Permission\n")
+    if len(packages) != 2 or environment is None or _DIAGNOSE not in head or not permission:
         raise Failed("README.md does not tell any more what is typed here; change tests/release/newcomer.py with it")
-    yield f"{len((before + diagnose).split())} words of README.md until the diagnosis"
+    yield f"{len(head.split())} words of README.md until all of that is installed"
     root = make(suite, _PACKAGES, directory)
     for way, archive in archives.items():
         with Machine(root, directory) as machine:
