@@ -10,7 +10,7 @@ def test_the_page_is_that_of_the_table() -> None:
     assert mpis_page.PAGE.read_text() == mpis_page.page(known.read_table()), "type: tests/measure_mpis.py"
 
 
-def test_a_page_names_what_is_not_exact() -> None:
+def test_a_page_shows_what_is_not_exact() -> None:
     facts = {
         "sends.listed": "exact",
         "sends.tag": "not available",
@@ -21,10 +21,12 @@ def test_a_page_names_what_is_not_exact() -> None:
         "processes.call": "exact",
     }
     text = mpis_page.page({"some": {"mpi": "MPICH", "version": "1.2", "device": "ch9", "facts": facts}})
-    sends = "exact but for tag: not available; peer: partial"
-    assert f"| MPICH 1.2, ch9 (`some`) | exact | exact | exact | not available | {sends} |\n" in text
+    assert "| MPICH 1.2, ch9 (`some`) | ● | ● | ● | ○ | ◐ |\n" in text
+    sends = text.partition("<summary>Sends</summary>\n")[2]
+    assert "| MPI | buffer | complete | datatype | length | listed | order | peer | tag |\n" in sends
+    assert "| MPICH 1.2, ch9 (`some`) | · | · | · | · | ● | · | ◐ | ○ |\n" in sends
     empty = mpis_page.page({"some": {"mpi": "M", "version": "1", "device": "", "facts": {"sends.listed": "partial"}}})
-    assert f"| {mpis_page.EMPTY} |\n" in empty
+    assert "| M 1 (`some`) | ○ | ○ | ○ | ○ | ∅ |\n" in empty
 
 
 def test_levels_are_what_was_seen() -> None:
