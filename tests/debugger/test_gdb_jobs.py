@@ -435,7 +435,7 @@ def test_a_name_that_several_communicators_share(four: Job) -> None:
     [
         ("-comm nix", "no communicator is named 'nix' in ranks 0-3\n"),
         ("-ranks 7", "mpi attach: the job has no rank 7; it has 0-3\n"),
-        ("-ranks x", "mpi attach: 'x' is no list of ranks\n"),
+        ("-ranks x", "mpi attach: 'x' is not a list of ranks\n"),
     ],
 )
 def test_what_cannot_be_attached_to(four: Job, options: str, message: str) -> None:

@@ -111,7 +111,7 @@ def test_the_false_rank_of_another_user_is_not_read_and_named(false_rank: List[A
     shown = mpi_queues("show", "--recording", str(file), "--format", "json")
     assert [one["pid"] for one in json.loads(shown.out)["processes"]] == job.pids
     # It belongs to no job.
-    assert "no MPI launcher" in mpi_queues("ranks", str(process.child)).err
+    assert "not an MPI launcher" in mpi_queues("ranks", str(process.child)).err
     processes.assert_running(process.child)
 
 

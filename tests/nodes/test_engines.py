@@ -84,7 +84,7 @@ def test_a_launchers_other_hosts_are_reached_by_what_there_is(
 
 @pytest.mark.parametrize("host", ["-oProxyCommand=x", "n 1", "n1;reboot", "n1\x1b[2J", "", "n" * 300, "../n1"])
 def test_names_that_a_launcher_has_written_down_are_not_believed(host: str) -> None:
-    with pytest.raises(UserError, match="these are no nodes") as refused:
+    with pytest.raises(UserError, match="not a list of nodes") as refused:
         Table("mpirun (pid 4)", (("n1", 1), (host, 2)), 1000).nodes()
     assert str(refused.value.args[0]).isprintable()
 
@@ -109,7 +109,7 @@ def test_words_reach_a_shell_as_they_are() -> None:
 
 def test_what_an_engine_says_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _stands_for_flux(tmp_path, monkeypatch, "exec cat /dev/zero")
-    with pytest.raises(UserError, match="flux says more than 32 MiB"):
+    with pytest.raises(UserError, match="flux wrote more than 32 MiB"):
         base.said(["flux", "jobs"], "flux-core", "flux:f1")
 
 
@@ -178,7 +178,7 @@ def test_the_owner_of_a_job_is_who_its_engine_says(monkeypatch: pytest.MonkeyPat
             assert engine_of(job).owner() == owner
         for said in ("", "alice\n", "1000\n1001\n", "-1\n", "9" * 30):
             (tmp_path / f"{command}.says").write_text(said)
-            with pytest.raises(UserError, match="whose job it is is not told"):
+            with pytest.raises(UserError, match="the owner of the job is not known"):
                 engine_of(job).owner()
     # Of nodes by their names it is who asks, or who is named.
     assert engine_of("hosts:n[1-2]").owner() == os.geteuid()

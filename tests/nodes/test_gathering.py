@@ -79,13 +79,13 @@ def test_all_nodes_answer_as_often_as_they_are_asked() -> None:
 @pytest.mark.parametrize(
     ("kind", "said"),
     [
-        ("silent", "no agent has begun there"),
+        ("silent", "no agent has started there"),
         ("slow", "its agent did not answer in time"),
-        ("old", r"its agent is of version 0\.0\.9, which does not fit"),
-        ("garbage", "what its agent writes makes no sense"),
-        ("damaged", "what its agent writes makes no sense"),
-        ("nonsense", "what its agent writes makes no sense"),
-        ("stranger", "an answer that nobody has asked for"),
+        ("old", r"its agent has version 0\.0\.9, which does not fit"),
+        ("garbage", "the answer of its agent cannot be understood"),
+        ("damaged", "the answer of its agent cannot be understood"),
+        ("nonsense", "the answer of its agent cannot be understood"),
+        ("stranger", "an answer that was not asked for"),
         ("refused", r"Permission denied \(publickey\)"),
         ("bomb", "its parts are named so often that it is more than 1024 MiB"),
     ],
@@ -135,9 +135,9 @@ def test_missing_ranks_are_processes_with_the_reason(monkeypatch: pytest.MonkeyP
         looks, missing, failures = reading.read("made-up", Request(timeout=HASTE), lambda *_: None)
         assert ranks(looks) == [0, 1]
         assert [(one.rank, one.problems) for snapshot in missing for one in snapshot.processes] == [
-            (rank, ["not read: node silent1: no agent has begun there"]) for rank in (2, 3)
+            (rank, ["not read: node silent1: no agent has started there"]) for rank in (2, 3)
         ]
-        assert [str(failure.args[0]) for failure in failures] == ["node silent1: no agent has begun there"]
+        assert [str(failure.args[0]) for failure in failures] == ["node silent1: no agent has started there"]
         for wrong in (Request(action="layouts"), Request(source="plugin")):
             with pytest.raises(UserError, match="made-up: "):
                 reading.read("made-up", wrong, lambda *_: None)

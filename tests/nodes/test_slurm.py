@@ -258,7 +258,7 @@ def test_what_is_not_there_is_told(slurm: Slurm, job: str) -> None:
     for name, status, said in (
         ("slurm:4000000", 3, "slurm:4000000: "),
         ("slurm:x;reboot", 2, "not a job of Slurm"),
-        (f"slurm:{job}.7", 3, "none of its 3 nodes runs a rank of it"),
+        (f"slurm:{job}.7", 3, "none of its 3 nodes runs a rank of the job"),
         ("hosts:--help", 2, "not a set of nodes"),
         ("flux:-f", 2, "not a job of flux"),
     ):

@@ -220,8 +220,8 @@ def test_damaged_reports_say_what_is_wrong(tmp_path: pathlib.Path) -> None:
     start = whole.index(b'id="snapshot"')
     blanks = base64.b64encode(zlib.compress(b" " * 1000)[:-5])
     for what, content in (
-        ("is not there", whole[:start]),
-        ("is not there", inside.MARK.encode()),
+        ("it lacks the data", whole[:start]),
+        ("it lacks the data", inside.MARK.encode()),
         ("cannot be read", whole[: start + 60] + whole[start + 64 :]),
         ("its end is missing", re.sub(rb'(data-form="zlib">)[^<]*', rb"\1" + blanks, whole)),
         ("no base64", whole.replace(b'data-form="zlib">', b'data-form="zlib">!')),
@@ -371,7 +371,7 @@ def test_a_report_of_very_many_ranks_keeps_what_it_shows(
         1,
         4096,
     )
-    assert "Of more than 100 ranks this file keeps the diagnosis whole" in path.read_text("utf-8")
+    assert "With more than 100 ranks, this file keeps the whole diagnosis" in path.read_text("utf-8")
     content = path.read_bytes()
     tables = inside._packed(content, "tables")
     assert tables is not None

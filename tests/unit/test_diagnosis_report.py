@@ -258,7 +258,7 @@ def test_movement_limits_and_what_to_type() -> None:
     assert "  ranks 0-2  stuck: did not move\n  rank 3     slow: its counter moved\n" in text
     assert (
         "Not all is known. rank 7 was not read. a. b. c.\n" in text
-        and "… and 3 more that limit it (to see all: mpi diag" in text
+        and "… and 3 more limits (to see all: mpi diag" in text
     )
     assert "The queues of rank 0: mpi queues -rank 0\nThe evidence: mpi diagnose -verbose\n" in text
 

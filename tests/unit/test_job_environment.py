@@ -75,6 +75,6 @@ def test_spawned_processes_and_who_spawned_them() -> None:
 
 def test_contradictions_are_told() -> None:
     assert contradiction({"PMI_RANK": "7", "PMI_SIZE": "2"}) == "PMI_RANK is 7 and PMI_SIZE is 2"
-    assert contradiction({"PMI_RANK": "x" * 5000}) == f"PMI_RANK is '{'x' * 37}...', which is no rank"
+    assert contradiction({"PMI_RANK": "x" * 5000}) == f"PMI_RANK is '{'x' * 37}...', which is not a rank"
     assert contradiction(OMPI) is None
     assert contradiction({"HOME": "/"}) is None

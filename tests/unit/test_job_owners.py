@@ -226,7 +226,7 @@ def test_many_false_ranks_are_told_in_few_sentences(proc: MadeUpProc) -> None:
 def test_a_false_rank_leads_to_no_job(proc: MadeUpProc) -> None:
     tied_by_its_options(proc, 1000, (2000, 2000, 2000))
     for pid in (60, FALSE):
-        with pytest.raises(UserError, match="no MPI launcher"):
+        with pytest.raises(UserError, match="not an MPI launcher"):
             finding.of(ProcessTree(proc.root), pid)
 
 

@@ -38,19 +38,19 @@ def test_lists(text: str, expected: List[Tuple[int, int]]) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "'' is no list of ranks"),
-        ("0,", "'' is no list of ranks"),
-        ("x", "'x' is no list of ranks"),
-        ("-1", "'-1' is no list of ranks"),
-        ("٣", "'٣' is no list of ranks"),
+        ("", "'' is not a list of ranks"),
+        ("0,", "'' is not a list of ranks"),
+        ("x", "'x' is not a list of ranks"),
+        ("-1", "'-1' is not a list of ranks"),
+        ("٣", "'٣' is not a list of ranks"),
         ("1-0", "0 is less than 1"),
         ("4", "the job has no rank 4; it has 0-3"),
         ("2-7", "the job has no rank 4; it has 0-3"),
         ("0-9999999999", "the job has no rank 4; it has 0-3"),
         ("1:2", "the job has no rank 2 of world 1; it has 0-1"),
         ("2:all", "the job has no world 2"),
-        ("\x1b[2J", "'?[2J' is no list of ranks"),
-        ("1" * 5000, "is no list of ranks"),
+        ("\x1b[2J", "'?[2J' is not a list of ranks"),
+        ("1" * 5000, "is not a list of ranks"),
     ],
 )
 def test_what_is_no_list_is_told(text: str, said: str) -> None:

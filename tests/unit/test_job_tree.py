@@ -82,7 +82,7 @@ def test_what_is_no_job_is_told(proc: MadeUpProc) -> None:
     assert "no MPI launcher is running" in refused(proc, None)
     proc.add(7, 1, ["emacs", "mpirun.c"])
     assert "no MPI launcher is running" in refused(proc, None)
-    assert "pid 7 (emacs): no MPI launcher" in refused(proc, "7")
+    assert "pid 7 (emacs): not an MPI launcher" in refused(proc, "7")
     assert "pid 99999998: no such process" in refused(proc, "99999998")
     assert "no such process" in refused(proc, "9" * 5000)
     assert "'\\x1b[2J': no launcher of that name" in refused(proc, "\x1b[2J")
@@ -126,9 +126,9 @@ def test_where_nothing_tells_the_first_is_taken_and_it_is_said(proc: MadeUpProc)
     found = job(proc, "10")
     assert places(found) == [(0, 0, 11), (0, 1, 21), (0, 2, 32)]
     problems = [entry.problem or "" for entry in found.ranks]
-    assert "nothing tells which of its processes uses MPI, if any does: pid 11 (wrap.sh), pid 12 (sleep)" in problems[0]
+    assert "it is not known which of its processes uses MPI, if any: pid 11 (wrap.sh), pid 12 (sleep)" in problems[0]
     assert "no MPI library is loaded in it" in problems[1]
-    assert "several processes of this rank use MPI, and the first is taken: pid 32 (a), pid 33 (b)" in problems[2]
+    assert "several processes of this rank use MPI; the first is read: pid 32 (a), pid 33 (b)" in problems[2]
 
 
 def test_ended_ranks_and_what_they_left_behind(proc: MadeUpProc) -> None:
@@ -409,7 +409,7 @@ def test_processes_of_others_are_told_with_what_to_type(
     plain_job(proc)
     (proc.root / "12" / "environ").unlink()
     found = job(proc, "10")
-    assert any("pid 12 (a) below the launcher may not be looked at" in problem for problem in found.problems)
+    assert any("pid 12 (a) below the launcher cannot be read" in problem for problem in found.problems)
     assert places(found) == [(0, 0, 11), (0, 1, None)]
     (proc.root / "10" / "environ").unlink()
     said = refused(proc, "10")

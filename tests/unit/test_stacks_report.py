@@ -64,7 +64,7 @@ def test_what_is_not_known() -> None:
     ]
     assert str(snapshot(None).stacks()) == "No stack could be read.\nNot read: rank 0."
     half = str(snapshot([frame("step", "a.c", 4)], complete=False).stacks()).splitlines()
-    assert half[1:] == ["  … step at a.c:4", "Not seen to their outermost frame: rank 0."]
+    assert half[1:] == ["  … step at a.c:4", "Not read to their outermost frame: rank 0."]
 
 
 def test_some_stand_further_out() -> None:

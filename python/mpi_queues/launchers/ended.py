@@ -59,7 +59,7 @@ def _waits(pid: int) -> Optional[str]:
     if name not in ("write", "writev"):
         return None
     output = _FILES.get(descriptor or 0, f"file {descriptor}")
-    return f"it is blocked writing to {output}, which nobody reads"
+    return f"it is blocked writing to {output}, which no process reads"
 
 
 def _pipes(pid: int, numbers: Sequence[int] = ()) -> Set[str]:
@@ -89,7 +89,7 @@ def _holders(tree: ProcessTree, job: Job) -> Optional[str]:
     more = f" and {len(held) - _NAMED} more" if len(held) > _NAMED else ""
     names = ", ".join(f"{tree.short_name(pid)} (pid {pid})" for pid in held[:_NAMED])
     has = "has" if len(held) == 1 else "have"
-    return f"{names}{more} {has} the output of a rank open, and it waits for the end of that"
+    return f"{names}{more} {has} the output of a rank open, and the launcher waits until it is closed"
 
 
 def _children(tree: ProcessTree, job: Job) -> Optional[str]:

@@ -95,7 +95,7 @@ def contradiction(environment: Mapping[str, str]) -> Optional[str]:
             continue
         rank = number(text)
         if rank is None:
-            return f"{family.rank} is {shortened(text)}, which is no rank"
+            return f"{family.rank} is {shortened(text)}, which is not a rank"
         size = _size(family, environment)
         if size is not None and rank >= size[1]:
             return f"{family.rank} is {rank} and {size[0]} is {size[1]}"

@@ -132,7 +132,7 @@ def find(tree: ProcessTree, spec: Optional[str]) -> int:
     if spec is None:
         if not found:
             raise UserError(
-                "no MPI launcher is running here that you may look at",
+                "no MPI launcher is running here, or you may not read it",
                 help=advice.joined(f"name processes one by one: {advice.of_process()}", advice.see_all()),
                 kind="no_job",
             )
@@ -236,7 +236,7 @@ def of(tree: ProcessTree, pid: int) -> int:
     if speaking is not None:
         return speaking
     raise UserError(
-        f"pid {pid} ({tree.short_name(pid)}): no MPI launcher, and none has started it or was started by it",
+        f"pid {pid} ({tree.short_name(pid)}): not an MPI launcher; no launcher started it, and it started none",
         help=_jobs_here(found),
         kind="no_job",
     )

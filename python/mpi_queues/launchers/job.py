@@ -116,7 +116,7 @@ def job_of(tree: ProcessTree, launcher: int, table_of: _Tables = _table) -> Job:
             said += f"; perhaps all have ended: {why}"
         raise UserError(
             "\n".join([said, *job.problems, *job.notes]),
-            help="it may just be starting, or its ranks run on other hosts: type the same there, or name these: "
+            help="it may just be starting, or its ranks run on other hosts: type the same there, or name the hosts: "
             f"{advice.of_job('hosts:NODESET') or 'mpi-queues diagnose --job hosts:NODESET'}",
             kind="no_ranks",
         )

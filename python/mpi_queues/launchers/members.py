@@ -117,14 +117,14 @@ def _identity(tree: ProcessTree, pid: int, launcher: int, found: Found) -> Optio
     if environment is None:
         if tree.get(pid) is not None and tree.uid(pid) is not None and not programs.is_daemon(tree, pid):
             found.problems.append(
-                f"pid {pid} ({tree.short_name(pid)}) below the launcher may not be looked at; {advice.more_rights()}"
+                f"pid {pid} ({tree.short_name(pid)}) below the launcher cannot be read; {advice.more_rights()}"
             )
         return None
     one = finding.identity(tree, pid, launcher)
     if one is None and not programs.is_daemon(tree, pid):
         wrong = finding.contradiction(tree, pid, launcher)
         if wrong is not None:
-            found.problems.append(f"pid {pid} ({tree.short_name(pid)}) is left out: in its environment {wrong}")
+            found.problems.append(f"pid {pid} ({tree.short_name(pid)}) is left out, because in its environment {wrong}")
     return one
 
 
@@ -191,7 +191,7 @@ def among(tree: ProcessTree, pids: List[int], known: Optional[int] = None) -> Ch
     if not with_mpi:
         pid = known if known is not None and known in pids else pids[0]
         names = ", ".join(_named(tree, one) for one in pids[:5])
-        return Choice(pid, "", f"nothing tells which of its processes uses MPI, if any does: {names}")
+        return Choice(pid, "", f"it is not known which of its processes uses MPI, if any: {names}")
     top = [pid for pid in with_mpi if not any(above in with_mpi for above in tree.ancestors(pid))]
     note = ""
     if top[0] != pids[0]:
@@ -200,7 +200,7 @@ def among(tree: ProcessTree, pids: List[int], known: Optional[int] = None) -> Ch
         return Choice(known, note)
     if len(top) > 1:
         names = ", ".join(_named(tree, one) for one in top[:5])
-        return Choice(top[0], note, f"several processes of this rank use MPI, and the first is taken: {names}")
+        return Choice(top[0], note, f"several processes of this rank use MPI; the first is read: {names}")
     if len(with_mpi) > 1:
         children = ", ".join(_named(tree, one) for one in with_mpi if one != top[0])
         note = ", ".join(part for part in (note, f"it has forked {_brief(children)}") if part)

@@ -82,7 +82,7 @@ def of_one_user(tree: ProcessTree, job: Job) -> Job:
         elif user is not None:
             ranks.append(replace(entry, state="ended", wrong="it has ended"))
         else:
-            nobody = "the launcher has ended, so that nothing tells whose job it is"
+            nobody = "the launcher has ended, so the owner of the job is not known"
             ranks.append(left_out(entry, OfOther(entry.pid, f"pid {entry.pid} is left out: {nobody}")))
     return replace(job, ranks=ranks)
 

@@ -24,7 +24,7 @@ def parse(text: str, job: Job) -> List[RankEntry]:
     for part in text.split(","):
         match = _PART.match(part.strip())
         if match is None:
-            raise UsageError(f"{_shown(part)} is no list of ranks", help=_EXAMPLE)
+            raise UsageError(f"{_shown(part)} is not a list of ranks", help=_EXAMPLE)
         world = int(match[1] or 0)
         first, last = int(match[2] or 0), int(match[3] or match[2] or 0)
         if last < first:

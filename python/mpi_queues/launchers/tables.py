@@ -53,7 +53,7 @@ def mpir(tree: ProcessTree, launcher: int, candidates: Mapping[int, Optional[int
     try:
         said = _native.process_table(launcher, candidates)
     except NativeError as error:
-        return Table("", {}, [f"its memory cannot be looked into for MPIR_proctable: {error}"])
+        return Table("", {}, [f"its memory cannot be searched for MPIR_proctable: {error}"])
     name = tree.short_name(launcher)
     told = [f"{name}: {one}" for one in said["problems"]]
     if not said["entries"]:

@@ -81,7 +81,9 @@ def _by_time(starts: List[Start]) -> List[_Draft]:
             ]
             taken = {s.identity.rank for s in others[-1].starts} if others else {own.rank}
             if own.rank in taken:
-                draft = _Draft(None, None, note="told from others by the order in which its processes were started")
+                draft = _Draft(
+                    None, None, note="distinguished from others by the order in which its processes were started"
+                )
                 worlds.append(draft)
             else:
                 draft = others[-1]

@@ -53,7 +53,7 @@ _LABEL = re.compile(rb"\s*([^\s:]{1,255}): ?(.*)", re.DOTALL)
 
 #: What is said of an agent that is not understood, and how much of the reason, in letters.
 _MAX_REASON = 200
-_NONSENSE = "what its agent writes makes no sense"
+_NONSENSE = "the answer of its agent cannot be understood"
 
 
 @dataclass
@@ -222,7 +222,7 @@ class Agents:
         status = "" if self._process.returncode is None else f" (status {self._process.returncode})"
         if self.has_ended or node in self.failed:
             return f"{self._name} ended there{status}{why}"
-        return f"no agent has begun there{why}" if sender is None else "its agent did not answer in time"
+        return f"no agent has started there{why}" if sender is None else "its agent did not answer in time"
 
     def read(self, name: str) -> bool:
         """Takes what has come in a stream; false where that is its end."""
@@ -272,7 +272,7 @@ class Agents:
     def _hear(self, sender: _Sender, message: Message, label: bytes) -> None:
         if message.kind == "digest":
             if sender.node is None or message.look not in self._answers or message.look not in sender.told:
-                raise BadFrame("an answer that nobody has asked for")
+                raise BadFrame("an answer that was not asked for")
             look, told = message.look, sender.told.pop(message.look)
             self._coming += 1
             snapshot = self._readers.submit(self._snapshot, sender.node, message)
@@ -313,7 +313,7 @@ class Agents:
             raise BadFrame("an agent of another node")
         if content["protocol"] != AGENT_PROTOCOL:
             version = shown(str(content["agent"])[:40])
-            sender.problem = f"its agent is of version {version}, which does not fit {__version__} here"
+            sender.problem = f"its agent has version {version}, which does not fit version {__version__} here"
 
     def end(self) -> None:
         """Ends them, and waits until the engine has ended."""

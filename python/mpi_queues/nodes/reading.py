@@ -181,7 +181,7 @@ def no_ranks(job: str, nodes: int, looks: Sequence[Look]) -> UserError:
     hint = "to see the ranks of another user there, type: --job hosts:USER@NODESET" if job.startswith("hosts:") else ""
     said = "".join(f"; {shown(note)}" for note in others[:_NAMED])
     return UserError(
-        f"{job}: none of its {nodes} nodes runs a rank of it{said}", help=hint if others else "", kind="gone"
+        f"{job}: none of its {nodes} nodes runs a rank of the job{said}", help=hint if others else "", kind="gone"
     )
 
 

@@ -80,7 +80,7 @@ def findings_table(diagnosis: Diagnosis) -> Element:
     """All findings, with their evidence."""
     findings = diagnosis.findings
     if not findings:
-        return element("p", "Nothing was found to be wrong.")
+        return element("p", "Nothing wrong was found.")
     rows = [_row(number, finding) for number, finding in enumerate(findings[:MOST_FINDINGS])]
     more = len(findings) - len(rows)
     found = table("Findings, the causes first", ("Kind", "Ranks", "What was found"), rows, "findings")

@@ -68,7 +68,7 @@ def _findings(before: Sequence[Finding], after: Sequence[Finding]) -> Element:
     rows += [("new", new[key]) for key in new if key not in old]
     rows += [("still there", new[key]) for key in new if key in old]
     if not rows:
-        return element("p", "Nothing was found to be wrong in either.")
+        return element("p", "Nothing wrong was found in either.")
     return _table(
         "Findings that are gone, new, or still there",
         ("", "Kind", "Ranks", "What was found"),

@@ -28,7 +28,7 @@ STANDINGS = {
 
 #: What the diagnosis says of ranks.
 ROLES = {
-    "cause": "the cause is about these ranks",
+    "cause": "ranks of the cause",
     "held": "waits because of the cause",
     "found": "in another finding",
     "free": "nothing was found",

@@ -104,7 +104,7 @@ def read(path: Path) -> Snapshot:
         raise _damaged(path, f"it is larger than {_LARGEST_FILE >> 20} MiB")
     found = _packed(content, "snapshot")
     if found is None:
-        raise _damaged(path, "the data that mpi-queues report writes into it is not there")
+        raise _damaged(path, "it lacks the data that mpi-queues report writes")
     try:
         told = _snapshot(found)
         if not found.without:
@@ -182,6 +182,6 @@ def _unpacked_length(rest: bytes) -> int:
 def _damaged(path: Path, why: str) -> UserError:
     return UserError(
         f"{shown(os.fspath(path))}: {why}",
-        help="make it anew: mpi-queues report TARGET... -o FILE.html (a recording of the same hang does as well)",
+        help="write it again: mpi-queues report TARGET... -o FILE.html (a recording of the same hang does as well)",
         kind="recording",
     )

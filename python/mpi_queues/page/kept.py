@@ -37,8 +37,8 @@ _MESSAGE = (
 
 #: What is to be known of what was read so.
 NOTE = (
-    "read from a report of very many ranks: of each it has what the report shows, without addresses, groups, arguments "
-    "and stacks; a further diagnosis needs a recording"
+    "read from a report of very many ranks, which has of each rank only what it shows, without addresses, groups, "
+    "arguments and stacks; another diagnosis needs a recording"
 )
 
 
@@ -184,7 +184,11 @@ def _communicators(
 def _queue(count: int) -> Dict[str, Any]:
     """One that has something, or of which nothing is known."""
     if count < 0:
-        return {"state": "no_information", "detail": "it was not read; why, the report does not keep", "operations": []}
+        return {
+            "state": "no_information",
+            "detail": "it was not read; the report does not keep the reason",
+            "operations": [],
+        }
     return {"state": "ok", "detail": None, "operations": []}
 
 

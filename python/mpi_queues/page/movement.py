@@ -61,7 +61,7 @@ def programs(diagnosis: Diagnosis) -> Element:
         )
         for (program, mpi, source), ranks in list(groups.items())[:_MOST_ROWS]
     ]
-    return table("Programs, and who read them", ("Ranks", "Program", "MPI", "Read"), rows)
+    return table("Programs, and how they were read", ("Ranks", "Program", "MPI", "Read"), rows)
 
 
 def _members(ranks: List[Optional[int]]) -> str:

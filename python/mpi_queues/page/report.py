@@ -15,7 +15,7 @@ from .elements import Child, Element, element
 from .graph import Graph, graph_of, parsed
 
 #: What a drawing is called for those who do not see it.
-_WAITS = "Who waits for whom. Ranks with the same fate are one box, an arrow leads to those that are waited for"
+_WAITS = "Who waits for whom. Ranks with the same fate are one box. An arrow leads to the ranks that are waited for"
 
 
 def html(diagnosis: Diagnosis, *, source: bool = True) -> str:
@@ -131,8 +131,8 @@ def _kept(snapshot: inside.Packed) -> Optional[Element]:
     if not snapshot.without:
         return None
     told = (
-        f"Of more than {inside.MOST_WHOLE:,} ranks this file keeps the diagnosis whole, and of each rank what is shown "
-        "here, without addresses, groups, arguments and stacks. A recording has them (mpi-queues record)."
+        f"With more than {inside.MOST_WHOLE:,} ranks, this file keeps the whole diagnosis, but of each rank only what "
+        "is shown here, without addresses, groups, arguments and stacks. A recording has them (mpi-queues record)."
     )
     return element("p", told, class_="note")
 
@@ -140,9 +140,8 @@ def _kept(snapshot: inside.Packed) -> Optional[Element]:
 def _time_line() -> Element:
     told = element(
         "p",
-        "The latest calls of each rank as the flight recorder keeps them. A bar ends where the next call begins; "
-        "a call that a rank is still in goes on to the right edge. Press a bar to read the call; the arrow keys go "
-        "along a line.",
+        "The latest calls of each rank, from the flight recorder. A bar ends where the next call begins; a call that "
+        "has not returned reaches the right edge. Press a bar to read the call; the arrow keys move along a line.",
         class_="note",
     )
     return _section("time-line", "Time line", [told, element("div", id="time-line-view")], "scripted")

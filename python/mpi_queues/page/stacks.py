@@ -43,7 +43,7 @@ def icicle(tree: StackTree) -> Optional[Element]:
             width="100%",
             height=height,
             role="group",
-            aria_label="The stacks of all ranks, outermost frame on top; the wider a frame is the more ranks are in it",
+            aria_label="The stacks of all ranks, outermost frame on top; the wider a frame, the more ranks are in it",
         ),
         element("p", f"{left_out:,} more frames are in the text below.", class_="note") if left_out else None,
         class_="scroll",

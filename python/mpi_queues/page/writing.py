@@ -27,7 +27,7 @@ def ending_of(path: Path) -> str:
     found = {".htm": ".html", ".gv": ".dot"}.get(ending, ending)
     if found not in ENDINGS:
         raise UsageError(
-            f"{shown(os.fspath(path))}: reports are files of HTML, SVG or DOT, by the ends of their names",
+            f"{shown(os.fspath(path))}: reports are HTML, SVG or DOT, by the end of the file's name",
             help="such as hang.html, hang.svg, hang.dot",
         )
     return found

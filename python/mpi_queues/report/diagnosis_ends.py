@@ -71,7 +71,7 @@ def write_limits(diagnosis: Diagnosis, write: Write, options: Options) -> None:
         )
         write(style + "\n")
     if len(limits) > len(shown):
-        write_more(f"… and {len(limits) - len(shown):,} more that limit it", write, options)
+        write_more(f"… and {len(limits) - len(shown):,} more limits", write, options)
     if possible:
         see = f"; for what is not known, type: {options.more}" if options.more and not options.verbose else ""
         text = f"Possible: it fits what was read, which does not prove it{see}."

@@ -33,7 +33,7 @@ def source_line(process: Process) -> str:
     if source.get("kind") == "plugin":
         line = f"read by the plug-in {source.get('plugin') or ''}".rstrip()
     elif source.get("kind") == "recorder":
-        line = "told by the flight recorder"
+        line = "from the flight recorder"
     else:
         line = "read by the built-in reader"
     if source.get("layouts"):

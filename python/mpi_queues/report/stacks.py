@@ -53,8 +53,8 @@ def write_stacks(tree: StackTree, write: Write, options: Options) -> None:
         write(wrapped(f"{_who(wait).capitalize()} {verb} for {clean(wait['what'])}.", "", "  ", width=options.width))
     for what, of in (
         ("Not read", tree.not_read),
-        ("Not seen to their outermost frame", tree.incomplete),
-        ("Too many frames for one tree, so that inner ones are left out", tree.cut),
+        ("Not read to their outermost frame", tree.incomplete),
+        ("Too many frames for one tree; inner ones are left out", tree.cut),
     ):
         if _count(of):
             text = wrapped(f"{what}: {_who(of)}.", "", "  ", width=options.width)

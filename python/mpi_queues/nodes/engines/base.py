@@ -172,7 +172,7 @@ def said(command: Sequence[str], package: str, name: str, given: str = "") -> st
     """
     if shutil.which(command[0]) is None:
         raise UserError(
-            f"{name}: {command[0]} is not here",
+            f"{name}: {command[0]} is not installed here",
             help=f"type this where {command[0]} is: on a login node, or install {package}",
             kind="no_engine",
         )
@@ -181,13 +181,13 @@ def said(command: Sequence[str], package: str, name: str, given: str = "") -> st
     except OSError as error:
         raise UserError(f"{name}: {command[0]}: {error}", kind="no_engine") from None
     except commands.SaysTooMuch:
-        raise UserError(f"{name}: {command[0]} says more than {_MOST >> 20} MiB", kind="no_engine") from None
+        raise UserError(f"{name}: {command[0]} wrote more than {_MOST >> 20} MiB", kind="no_engine") from None
     except subprocess.TimeoutExpired:
         raise UserError(f"{name}: {command[0]} did not answer within {_ASKING:g} seconds", kind="timeout") from None
     if ended.status != 0:
         words = ended.errors.decode("utf-8", "replace").split()
         reason = " ".join(words)[:300] or f"it ended with status {ended.status}"
-        raise UserError(f"{name}: {shown(reason)}", help=f"what was asked: {shlex.join(command)}", kind="no_engine")
+        raise UserError(f"{name}: {shown(reason)}", help=f"the command was: {shlex.join(command)}", kind="no_engine")
     return ended.out.decode("utf-8", "replace")
 
 
@@ -202,7 +202,7 @@ def user(words: str, name: str) -> int:
     number = told.pop() if len(told) == 1 else ""
     if re.fullmatch(r"[0-9]{1,10}", number, re.ASCII) is None:
         raise UserError(
-            f"{name}: whose job it is is not told: {shown(words.strip()[:200]) or 'nothing'}", kind="no_engine"
+            f"{name}: the owner of the job is not known: {shown(words.strip()[:200]) or 'nothing'}", kind="no_engine"
         )
     return int(number)
 
@@ -231,5 +231,5 @@ def checked(nodes: Sequence[str], name: str) -> List[str]:
         or len(found) > MAX_NODES
         or not all(re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,252}", one) for one in found)
     ):
-        raise UserError(f"{name}: these are no nodes: {shown(' '.join(nodes)[:200])}", kind="no_engine")
+        raise UserError(f"{name}: not a list of nodes: {shown(' '.join(nodes)[:200])}", kind="no_engine")
     return found

@@ -45,7 +45,7 @@ class Slurm(Nodes):
         listed = said(["squeue", "--noheader", f"--jobs={self.job}", "--format=%T %N"], _PACKAGE, self.name)
         words = listed.split()
         if len(words) != 2 or words[0] not in ("RUNNING", "SUSPENDED", "COMPLETING", "STOPPED"):
-            state = f"it is {words[0].lower()}" if words else "Slurm has none of that number that runs"
+            state = f"it is {words[0].lower()}" if words else "Slurm runs no job of that number"
             raise UserError(
                 f"{self.name}: no job to look at: {shown(state)}",
                 help="to see your jobs, type: squeue --me",
