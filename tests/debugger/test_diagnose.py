@@ -205,7 +205,7 @@ def test_a_report_of_all_ranks_in_a_debugger(debugger: Gdb, stuck: Job, tmp_path
     attach = f"mpi attach {stuck.launcher_pid}"
     outputs = debugger.run(attach, f"mpi report {page}", f"mpi report -no-source {drawing}", "mpi report hang.pdf")
     assert f"wrote {page} (" in outputs[1] and f"wrote {drawing} (" in outputs[2]
-    assert "reports are files of HTML, SVG or DOT" in outputs[3]
+    assert "reports are HTML, SVG or DOT" in outputs[3]
     assert_names_the_cause(json.loads(mpi_queues("diagnose", "--recording", str(page), "--format", "json").out))
     # The source of the demo lies beside its program.
     text = re.sub(r"<[^>]*>", "", page.read_text(encoding="utf-8"))
@@ -218,7 +218,7 @@ def test_one_rank_alone_says_how_to_have_the_others(debugger: Gdb, stuck: Job) -
     attach = debugger.attach(stuck.pids[0])
     text = debugger.run(*attach, "mpi diagnose")[-1]
     assert f"collect_results at demo.c:{line_of('collect_results')}" in text
-    assert "1 of 3 ranks were read; to read all: mpi attach, then: mpi diagnose" in text
+    assert "1 of 3 ranks was read; to read all: mpi attach, then: mpi diagnose" in text
 
 
 @pytest.mark.usual("gdb")

@@ -290,7 +290,7 @@ def test_ranks_that_no_finding_names_are_told_where_they_are() -> None:
 
 def test_one_rank_of_many_is_told_how_to_read_the_others() -> None:
     text = shown(snapshot(process(world_size=64)).diagnose(), others="mpi attach")
-    assert "1 of 64 ranks were read; to read all: mpi attach\n" in text
+    assert "1 of 64 ranks was read; to read all: mpi attach\n" in text
     assert "were read" not in shown(snapshot(process(world_size=1)).diagnose(), others="mpi attach")
 
 

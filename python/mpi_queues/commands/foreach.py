@@ -17,8 +17,9 @@ class ForeachCommand(Command):
     name = "foreach"
     summary = "Run a command of the debugger in each of several ranks, equal output once."
     description = (
-        "RANKS is a list: all, 0,3-5, or 1:0-2 (ranks 0 to 2 of the world that was spawned first). What fails in one\n"
-        "rank is told, and the others go on. You stay where you are."
+        "The command runs in the main thread of each rank. RANKS is a list: all, 0,3-5, or 1:0-2 (ranks 0 to 2 of the\n"
+        "world that was spawned first). What fails in one rank is reported, and the others go on. You stay where you\n"
+        "are."
     )
     usage_words = "RANKS COMMAND"
     max_words = 1

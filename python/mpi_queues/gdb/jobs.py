@@ -202,11 +202,7 @@ class GdbJobs(JobControl):
         inferior = having(pid)
         if inferior is None:
             raise UserError(f"gdb does not have a process {pid}", help="type: mpi ranks", kind="no_process")
-        threads = sorted(inferior.threads(), key=lambda thread: int(thread.num))
-        if threads:
-            threads[0].switch()
-        else:
-            gdb_text.execute(f"inferior {inferior.num}")
+        gdb_threads.select_main_thread(inferior)
 
     def execute(self, pid: int, command: str) -> str:
         if shown("non-stop") != "on" and _RESUMING.match(command.strip()):
@@ -217,7 +213,8 @@ class GdbJobs(JobControl):
             )
         if processes.has_ended(pid):
             raise UserError("the process has ended", help="to remove it, type: mpi detach RANK", kind="gone")
-        with self._in(pid), quietly():
+        with self._in(pid) as inferior, gdb_threads.selection_kept(), quietly():
+            gdb_threads.select_main_thread(inferior)
             try:
                 printed = gdb_text.execute(command)
             except gdb.error as error:

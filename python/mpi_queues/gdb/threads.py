@@ -43,9 +43,14 @@ def select_inferior(inferior: Any) -> None:
     """Makes ``inferior`` the one that gdb's reads and lookups mean; to be used inside ``selection_kept``."""
     if gdb.selected_inferior() == inferior:
         return
+    select_main_thread(inferior)
+
+
+def select_main_thread(inferior: Any) -> None:
+    """Selects the thread with which ``inferior`` began: the one with the lowest number. gdb lists the newest first."""
     threads = inferior.threads()
     if threads:
-        threads[0].switch()
+        min(threads, key=lambda thread: int(thread.num)).switch()
     else:
         _select_by_command(inferior)
 

@@ -15,7 +15,7 @@ from ..errors import UserError
 from ..system import attaching, processes
 from .adapter import ALIVE, STOPPED, LldbProcess, said
 from .launch import Launch, breakpoint_at
-from .targets import attached, has_process, key_of, place_of, until_running
+from .targets import attached, has_process, key_of, main_thread_of, until_running
 from .watching import Watching
 
 #: What lldb says of a process that it lets run, which would make equal outputs of ranks differ.
@@ -171,7 +171,7 @@ class LldbJobs(JobControl):
         with self._in(pid) as target, self._asynchronous(True):
             # Where lldb waited, a command that resumes one rank would wait for what may need the other ranks.
             interpreter = self._debugger.GetCommandInterpreter()
-            interpreter.HandleCommand(command, place_of(target), result, False)
+            interpreter.HandleCommand(command, main_thread_of(target), result, False)
         said_to_resume = _RESUMING.format(pid=pid)
         printed = result.GetOutput() or ""
         if said_to_resume in printed:

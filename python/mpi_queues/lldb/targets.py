@@ -28,14 +28,17 @@ def until_running(process: Any, stop: int) -> None:
         time.sleep(0.01)
 
 
-def place_of(target: Any) -> Any:
-    """Where a command is to be run: within a command, lldb's selection alone would still mean the outer one's."""
+def main_thread_of(target: Any) -> Any:
+    """Where a command runs: the innermost frame of the thread with which a process began.
+
+    Within a command, lldb's selection alone would still mean the outer one's.
+    """
     process = target.GetProcess()
-    thread = process.GetSelectedThread()
-    frame = thread.GetSelectedFrame() if thread.IsValid() else None
+    threads = sorted(process, key=lambda thread: int(thread.GetIndexID()))
+    frame = threads[0].GetFrameAtIndex(0) if threads else None
     if frame is not None and frame.IsValid():
         return lldb.SBExecutionContext(frame)
-    return lldb.SBExecutionContext(thread if thread.IsValid() else process)
+    return lldb.SBExecutionContext(threads[0] if threads else process)
 
 
 def key_of(process: Any) -> Tuple[int, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Dict, Iterable, List, Mapping, Sequence, Set, Tuple
 
 from .._native import Diagnosis, Finding, Snapshot
-from .diagnosis_ends import seconds, write_limits, write_movement, write_next, write_worlds
+from .diagnosis_ends import seconds, write_limits, write_movement, write_next, write_unread, write_worlds
 from .diagnosis_options import FURTHER, ROWS, Options, Write, cut, ranks_named, write_more
 from .diagnosis_places import process_of, write_others, write_waiting
 from .diagnosis_rows import Row, write_rows
@@ -44,6 +44,8 @@ def write_diagnosis(diagnosis: Diagnosis, write: Write, options: Options) -> Non
     state = diagnosis.state
     headline = cut(diagnosis.headline or _STATES[state], options)
     kind = "deadlock" if state in ("deadlock", "suspect") else "headline"
+    # Whoever reads one rank of many should know it before they believe the rest.
+    write_unread(diagnosis, write, options)
     write(options.style(kind, wrapped(headline, "", "  ", width=options.width).rstrip("\n")) + "\n")
     ordered, told = _ordered(diagnosis)
     # What follows from the cause, which stands first, is told by the number of those that wait.

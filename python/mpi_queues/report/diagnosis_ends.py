@@ -78,6 +78,15 @@ def write_limits(diagnosis: Diagnosis, write: Write, options: Options) -> None:
         write(wrapped(text, "", "  ", width=options.width))
 
 
+def write_unread(diagnosis: Diagnosis, write: Write, options: Options) -> None:
+    """How many of the ranks were read, where that is not all, and what to type to read them all."""
+    count, size = diagnosis.snapshot.extent()
+    if options.others and count < (size or 0):
+        were = "was" if count == 1 else "were"
+        line = f"{count:,} of {size:,} ranks {were} read; to read all: {options.others}"
+        write(wrapped(line, "", "  ", width=options.width))
+
+
 def write_next(diagnosis: Diagnosis, write: Write, options: Options) -> None:
     """What to do, and what to type."""
     findings = diagnosis.findings
@@ -90,9 +99,6 @@ def write_next(diagnosis: Diagnosis, write: Write, options: Options) -> None:
     one_look = diagnosis.interval_ms is None and not diagnosis.moved_alike()
     if options.again and one_look and not all(finding.certain for finding in findings):
         lines.append(f"A second look may tell more: {options.again}")
-    count, size = diagnosis.snapshot.extent()
-    if options.others and count < (size or 0):
-        lines.append(f"{count} of {size:,} ranks were read; to read all: {options.others}")
     if lines:
         write("\n")
     for line in lines:
