@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::{LayoutChoice, Session, Wrappers, add_facts, kept_arguments, tell_missing};
-use layouts::{Shipped, shipped_named};
+use layouts::{Profile, Shipped, shipped_named};
 use model::{Common, Exception, ExceptionState, Facts, Process, Stack};
 use recording::Replay;
 use target::{Target, TargetError};
@@ -12,16 +12,18 @@ use target::{Target, TargetError};
 const WITHOUT_MAIN: &str = "its main thread has ended; its other threads go on";
 
 impl LayoutChoice {
-    /// The layouts that a recording holds. What its profile lacks, because readers have learned more since, may stand in today's of
-    /// that name.
+    /// The layouts that a recording holds.
     pub fn of_replay(replay: &Replay) -> Self {
-        let mut recorded = replay.profile.clone();
-        if let Some(profile) = &mut recorded
-            && let Some(Ok(today)) = shipped_named(&profile.name).map(Shipped::profile)
-        {
+        Self { debugger: Some(Rc::new(replay.types())), profile: None, recorded: replay.profile.clone() }
+    }
+
+    /// The profile that a recording holds, with what today's of that name has besides: readers have learned more since.
+    pub(crate) fn recorded_and_learned(&self) -> Option<Profile> {
+        let mut profile = self.recorded.clone()?;
+        if let Some(Ok(today)) = shipped_named(&profile.name).map(Shipped::profile) {
             profile.add_from(&today);
         }
-        Self { debugger: Some(Rc::new(replay.types())), profile: None, recorded }
+        Some(profile)
     }
 }
 

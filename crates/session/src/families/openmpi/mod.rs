@@ -182,7 +182,8 @@ fn choose(
     if let Some(recorded) = &choice.recorded {
         let verification = verify_classes(target, recorded);
         if verification.fits() {
-            let mut profile = recorded.clone();
+            // Whose classes the recording does not hold cannot be verified, so these are those of its own day alone.
+            let mut profile = choice.recorded_and_learned().unwrap_or_else(|| recorded.clone());
             profile.leave_out(&verification);
             return Ok((Layouts::new(vec![Box::new(profile)]), LayoutSource::name(recorded), verification));
         }
