@@ -155,6 +155,19 @@ pub fn shipped_named(name: &str) -> Option<&'static Shipped> {
     shipped_profiles().find(|shipped| shipped.name == name)
 }
 
+impl Profile {
+    /// The same with what the shipped one of its name has besides: of one that was kept, such as by a recording, readers have
+    /// learned more since.
+    #[must_use]
+    pub fn with_shipped(&self) -> Self {
+        let mut profile = self.clone();
+        if let Some(Ok(shipped)) = shipped_named(&self.name).map(Shipped::profile) {
+            profile.add_from(&shipped);
+        }
+        profile
+    }
+}
+
 /// Those of one implementation, by the name that [`super::Identity`] has.
 pub fn shipped_for(implementation: &str) -> &'static [Shipped] {
     match implementation {

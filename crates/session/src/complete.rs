@@ -3,7 +3,6 @@
 use std::rc::Rc;
 
 use super::{LayoutChoice, Session, Wrappers, add_facts, kept_arguments, tell_missing};
-use layouts::{Profile, Shipped, shipped_named};
 use model::{Common, Exception, ExceptionState, Facts, Process, Stack};
 use recording::Replay;
 use target::{Target, TargetError};
@@ -15,15 +14,6 @@ impl LayoutChoice {
     /// The layouts that a recording holds.
     pub fn of_replay(replay: &Replay) -> Self {
         Self { debugger: Some(Rc::new(replay.types())), profile: None, recorded: replay.profile.clone() }
-    }
-
-    /// The profile that a recording holds, with what today's of that name has besides: readers have learned more since.
-    pub(crate) fn recorded_and_learned(&self) -> Option<Profile> {
-        let mut profile = self.recorded.clone()?;
-        if let Some(Ok(today)) = shipped_named(&profile.name).map(Shipped::profile) {
-            profile.add_from(&today);
-        }
-        Some(profile)
     }
 }
 

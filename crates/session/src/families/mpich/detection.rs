@@ -118,8 +118,8 @@ fn choose(
         set_aside.push(chosen.2.to_string());
         Ok(None)
     };
-    if let Some(recorded) = choice.recorded_and_learned()
-        && let Some(chosen) = fits(&recorded, set_aside)?
+    if let Some(recorded) = &choice.recorded
+        && let Some(chosen) = fits(&recorded.with_shipped(), set_aside)?
     {
         return Ok(chosen);
     }

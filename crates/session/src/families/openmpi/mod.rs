@@ -183,7 +183,7 @@ fn choose(
         let verification = verify_classes(target, recorded);
         if verification.fits() {
             // Whose classes the recording does not hold cannot be verified, so these are those of its own day alone.
-            let mut profile = choice.recorded_and_learned().unwrap_or_else(|| recorded.clone());
+            let mut profile = recorded.with_shipped();
             profile.leave_out(&verification);
             return Ok((Layouts::new(vec![Box::new(profile)]), LayoutSource::name(recorded), verification));
         }
