@@ -44,7 +44,7 @@ impl Names<'_> {
             AwaitedKind::Thread => format!("{} to end", owners.unwrap_or_else(|| "another thread".to_owned())),
             AwaitedKind::Reader | AwaitedKind::Writer | AwaitedKind::Opener => self.other_end(found),
             AwaitedKind::SharedMemory => match owners {
-                Some(owners) => format!("{owners} to write to memory that they share"),
+                Some(owners) => shared_memory(&owners),
                 None => "others to write to shared memory".to_owned(),
             },
             AwaitedKind::Child => match owners {
@@ -104,6 +104,11 @@ impl Names<'_> {
         }
         (names.len() == 1, (!names.is_empty()).then(|| words::list(&names, "and")))
     }
+}
+
+/// A value in memory that these may write.
+pub fn shared_memory(owners: &str) -> String {
+    format!("{owners} to write to memory that they share")
 }
 
 /// A path's file with its directory.

@@ -13,20 +13,21 @@ use std::time::{Duration, Instant};
 use calls::system_calls;
 use model::{Awaited, AwaitedKind, Owner, SystemCall, Text};
 use target::files::about;
-use target::processes::place;
+use target::processes::{self, place};
 use target::registers::Machine;
 use target::{printable, printable_path};
 
 use crate::netlink;
+use crate::stop::{seen_by, system_call};
 
 /// More owners are not told.
-const MOST_OWNERS: usize = 64;
+pub(crate) const MOST_OWNERS: usize = 64;
 
 /// So many open files are looked at in all.
 const MOST_FILES: usize = 1 << 17;
 
-/// What all processes have open is asked anew after this time.
-const KNOWN_FOR: Duration = Duration::from_millis(500);
+/// What all processes have open, or mapped, is asked anew after this time.
+pub(crate) const KNOWN_FOR: Duration = Duration::from_millis(500);
 
 /// How far it is told who waits for whom outside the job.
 const DEPTH: usize = 3;
@@ -149,9 +150,7 @@ pub(crate) fn readable(name: &Path) -> String {
 
 /// What a thread waits for that opens a FIFO.
 pub(crate) fn of_opening(pid: u32, path: &Path, flags: u64) -> Option<Awaited> {
-    let from = if path.is_absolute() { "root" } else { "cwd" };
-    let there = place(pid).join(from).join(path.strip_prefix("/").unwrap_or(path));
-    about(&there).ok().filter(|about| about.mode & libc::S_IFMT == libc::S_IFIFO)?;
+    about(&seen_by(pid, path)).ok().filter(|about| about.mode & libc::S_IFMT == libc::S_IFIFO)?;
     let verb = if flags & ACCESS == READS { "writing" } else { "reading" };
     Some(Awaited {
         kind: AwaitedKind::Opener,
@@ -199,7 +198,7 @@ fn of_main_thread(pid: u32, depth: usize) -> Option<Awaited> {
 
 /// The system call in which the first thread of a process waits.
 pub fn waits_in(pid: u32) -> Option<SystemCall> {
-    let text = fs::read_to_string(place(pid).join("syscall")).ok()?;
+    let text = system_call(processes::thread(pid))?;
     system_calls::of_proc(Machine::ours(), &text, None).filter(|call| call.waits)
 }
 

@@ -95,7 +95,8 @@ def state_word(pid: int) -> str:
 
 def word_of(pid: int, letter: str) -> str:
     """The word for a process whose state has this letter; ``ended`` where it has none."""
-    if letter in ("R", "S", "D") and _is_frozen(pid):
+    # What runs, as ranks do that poll, is not asked for.
+    if letter in ("S", "D") and _is_frozen(pid):
         return "frozen"
     return STATES.get(letter, "unknown") if letter else "ended"
 

@@ -9,6 +9,7 @@ use super::exceptions;
 use super::held;
 use super::other_tag;
 use crate::advice::{self, Change, Outside as Doing};
+use crate::awaited::shared_memory;
 use crate::graph::NodeId;
 use crate::job::ProcIndex;
 use crate::matching::Entry;
@@ -364,7 +365,7 @@ fn finding(context: &Context<'_>, place: &Place, procs: &[ProcIndex], waiting: &
     }
     if let Some(others) = shares_memory_with(context, place, procs).filter(|_| accesses.is_empty()) {
         let it_waits = verb("it waits", "they wait");
-        summary.push_str(&format!("; perhaps {it_waits} for {others} to write to memory that they share"));
+        summary.push_str(&format!("; perhaps {it_waits} for {}", shared_memory(&others)));
     }
     if let Some(other) = other_tag::clause(context, procs).filter(|_| place.is_outside()) {
         summary.push_str(&format!("; {other}"));

@@ -7,8 +7,7 @@ use target::address::TargetAddr;
 use target::processes::place;
 use target::{PageCache, Target as _, files};
 
-use super::MOST_OWNERS;
-use crate::peers::{self, Open};
+use crate::peers::{self, MOST_OWNERS, Open};
 use crate::process::Process;
 
 /// The system calls that wait for the lock of a file.

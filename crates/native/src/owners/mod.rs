@@ -27,9 +27,6 @@ const FUTEX: &str = "futex";
 /// PATH_MAX (include/uapi/linux/limits.h), in bytes.
 const MOST_PATH: usize = 4096;
 
-/// No more owners are told.
-const MOST_OWNERS: usize = 64;
-
 /// What a thread waits for, and who has it, where that can be known. `arguments` are the first three of the system call; `None` where
 /// they are not known.
 pub(crate) fn awaited<P: Process>(
@@ -78,7 +75,7 @@ fn child(pid: u32, thread: u32, named: Option<u64>) -> Option<Awaited> {
         None => {
             // proc(5): what this thread has started.
             let text = fs::read_to_string(place(pid).join(format!("task/{thread}/children"))).ok()?;
-            text.split_whitespace().filter_map(|word| word.parse().ok()).take(MOST_OWNERS).collect()
+            text.split_whitespace().filter_map(|word| word.parse().ok()).take(peers::MOST_OWNERS).collect()
         }
     };
     // Of several any one will do: whom it waits for is known of one alone.

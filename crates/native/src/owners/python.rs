@@ -59,8 +59,8 @@ fn gil_of_runtime<P: Process>(memory: &PageCache<P>) -> Option<Awaited> {
     memory.read(runtime.addr, &mut bytes).ok()?;
     let word = |at: usize| memory.abi().uint(&bytes[at..at + 8]);
     let last = bytes.len().checked_sub(CONDITION as usize)?;
-    let starts = (0..=last).step_by(8).filter(|at| (1..=MOST_INTERVAL).contains(&word(*at)));
-    starts.into_iter().find_map(|at| gil_at(memory, runtime.addr.wrapping_add(at as u64).get()))
+    let mut starts = (0..=last).step_by(8).filter(|at| (1..=MOST_INTERVAL).contains(&word(*at)));
+    starts.find_map(|at| gil_at(memory, runtime.addr.wrapping_add(at as u64).get()))
 }
 
 /// The lock at an address, and the thread that has it; `None` where what lies there is none.

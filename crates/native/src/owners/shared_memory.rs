@@ -3,14 +3,14 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::fs;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use model::{Awaited, AwaitedKind, Frame, Text};
 use target::address::TargetAddr;
 use target::processes::place;
 use target::{Mapping, PageCache, Target as _, printable};
 
-use crate::peers;
+use crate::peers::{self, KNOWN_FOR, MOST_OWNERS};
 use crate::process::{Process, Thread};
 
 /// A function that calls nothing keeps variables below its stack pointer (System V ABI for x86-64, 3.2.2), in bytes.
@@ -20,10 +20,6 @@ const FRAME: usize = 256;
 
 /// So many processes are looked at.
 const MOST_PROCESSES: usize = 4096;
-/// More owners are not told.
-const MOST_OWNERS: usize = 64;
-/// Who shares a file is asked anew after this time.
-const KNOWN_FOR: Duration = Duration::from_millis(500);
 
 /// A file by the device and the number that the kernel has for it.
 type File = (String, u64);

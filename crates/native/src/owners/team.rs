@@ -4,7 +4,7 @@
 
 use model::{Awaited, AwaitedKind, Frame, Owner, Stack};
 
-use super::MOST_OWNERS;
+use crate::peers::MOST_OWNERS;
 
 /// What the name of a parallel region has behind that of its function.
 const REGIONS: [&str; 3] = ["._omp_fn.", ".omp_outlined", ".omp_par"];

@@ -2,7 +2,6 @@
 
 use std::ffi::OsStr;
 use std::fmt;
-use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
@@ -53,12 +52,12 @@ impl KernelWait {
     /// That of a thread.
     pub(super) fn of(thread: u32) -> Self {
         let status = threads::status(thread);
-        let text = fs::read_to_string(place(thread).join("syscall")).unwrap_or_default();
+        let text = threads::system_call(thread).unwrap_or_default();
         let call = system_calls::of_proc(Machine::ours(), &text, None);
         let name = call.as_ref().and_then(|call| call.name.clone());
         let path = call.as_ref().and_then(|call| call.descriptor).map_or_else(
             || named_path(thread, name.as_deref()?, &text),
-            |descriptor| Some(place(thread).join(format!("fd/{descriptor}"))),
+            |descriptor| Some(processes::place(thread).join(format!("fd/{descriptor}"))),
         );
         Self {
             call: name,
@@ -66,10 +65,6 @@ impl KernelWait {
             function: status.and_then(|status| status.waits_in),
         }
     }
-}
-
-fn place(thread: u32) -> PathBuf {
-    Path::new(processes::PROC).join(thread.to_string())
 }
 
 /// The file that a call names, as the process sees it.
@@ -87,9 +82,7 @@ fn named_path(thread: u32, call: &str, text: &str) -> Option<PathBuf> {
         }
         name.extend(byte);
     }
-    let path = Path::new(OsStr::from_bytes(&name));
-    let below = if path.is_absolute() { "root" } else { "cwd" };
-    Some(place(thread).join(below).join(path.strip_prefix("/").unwrap_or(path)))
+    Some(threads::seen_by(thread, Path::new(OsStr::from_bytes(&name))))
 }
 
 impl fmt::Display for KernelWait {

@@ -16,7 +16,7 @@ pub(crate) use ptrace::{Event, blocked_signals, go_on, look};
 #[cfg(test)]
 pub(crate) use ptrace::{detach, interrupt, seize};
 pub use stopped::{Purpose, Standing, StopError, Stopped};
-pub(crate) use threads::of_process;
 pub use threads::{Status, status};
+pub(crate) use threads::{of_process, seen_by, system_call};
 pub(crate) use time::processor_time;
 pub use waiting::Waits;

@@ -1,7 +1,8 @@
-//! What `/proc` says of processes and their threads (proc(5)), which may be read without any rights.
+//! What `/proc` says of processes and their threads (proc(5)).
 
 use std::fs;
 use std::io;
+use std::path::{Path, PathBuf};
 
 use target::processes;
 
@@ -43,6 +44,17 @@ pub fn status(id: u32) -> Option<Status> {
         users: number("Uid", 0).zip(number("Uid", 1)).zip(number("Uid", 2)).map(|((own, now), kept)| [own, now, kept]),
         waits_in: place.filter(|place| !place.is_empty() && place != "0"),
     })
+}
+
+/// What the kernel says of the system call that a thread is in; `None` where it does not tell, or may not.
+pub(crate) fn system_call(thread: u32) -> Option<String> {
+    fs::read_to_string(format!("{}/{thread}/syscall", processes::PROC)).ok()
+}
+
+/// Where a path leads that a process names, as others may follow it.
+pub(crate) fn seen_by(pid: u32, path: &Path) -> PathBuf {
+    let from = if path.is_absolute() { "root" } else { "cwd" };
+    processes::place(pid).join(from).join(path.strip_prefix("/").unwrap_or(path))
 }
 
 /// The numbers of a process's threads.

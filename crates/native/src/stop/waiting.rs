@@ -2,7 +2,6 @@
 //! whose call fails when they are.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -95,7 +94,7 @@ impl Waits {
 impl Wait {
     /// That of a thread, where it is in one.
     fn of(thread: u32) -> Option<Self> {
-        is_uninterruptible(thread).then(|| Self { thread, call: call(thread) })
+        is_uninterruptible(thread).then(|| Self { thread, call: threads::system_call(thread) })
     }
 }
 
@@ -112,18 +111,13 @@ fn letter(thread: u32) -> Option<char> {
     processes::letter(&Path::new(processes::PROC).join(thread.to_string()))
 }
 
-/// What the kernel says of the call of a thread that waits (proc(5), `/proc/PID/syscall`).
-fn call(thread: u32) -> Option<String> {
-    fs::read_to_string(format!("{}/{thread}/syscall", processes::PROC)).ok()
-}
-
 /// Where a thread stands that waits in a call which may fail with EINTR when it is stopped: the two registers that can be had without
 /// that. `None` for others, and where the kernel does not tell.
 pub(super) fn in_a_call_that_fails(thread: u32) -> Option<Registers> {
     if letter(thread) != Some('S') {
         return None;
     }
-    place(Machine::ours()?, &call(thread)?)
+    place(Machine::ours()?, &threads::system_call(thread)?)
 }
 
 fn place(machine: Machine, text: &str) -> Option<Registers> {
