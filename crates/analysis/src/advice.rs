@@ -174,93 +174,82 @@ pub fn complete(finding: &mut Finding) {
     }
 }
 
-/// One or two sentences.
+/// One or two sentences. Places are named without their lines, which stand in the table of the finding.
 fn words(change: Change, finding: &Finding) -> String {
-    let blamed = finding.blamed.as_slice();
-    let all = blame::listed(blamed, "and");
-    let with = |text: &str| if all.is_empty() { format!("{text}.") } else { format!("{text}: {all}.") };
-    let first = blamed.first().map_or_else(|| "that call".to_owned(), blame::place);
-    let kind = match change {
-        Change::Order(circle) => return of_circle(circle, finding, &first, with),
-        Change::Rank(what) => return of_rank(what, &first),
-        Change::Communicators => {
-            return with(
-                "Use the same communicator in these calls, or if both are meant, call them in the same order on all ranks",
-            );
-        }
-        Change::OrderOfCommunicators => {
-            return with("Call the collectives of these communicators in the same order on all ranks");
-        }
-        Change::Contents => return with("Use the same count and datatype in all of these calls"),
-        Change::Partners => {
-            return with("Make both ranks name each other in this call, or when the communicator is created");
-        }
-        Change::Names => return with("Pass the same group and the same name on all of its members"),
-        Change::OrderOfMessages => return with("Send and receive these messages in the same order"),
+    let first = finding.blamed.first().map_or("that call", blame::name);
+    let plain = match change {
+        Change::Usual(kind) => return of_kind(kind, finding, first),
+        Change::Order(circle) => return of_circle(circle, finding, first),
+        Change::Rank(what) => return of_rank(what, first),
         Change::Unfinished => {
             return format!("Complete every request (MPI_Wait, MPI_Test or the like) before {first}.");
         }
+        Change::Communicators => {
+            "Use the same communicator in these calls, or if both are meant, call them in the same order on all ranks."
+        }
+        Change::OrderOfCommunicators => "Call the collectives of these communicators in the same order on all ranks.",
+        Change::Contents => "Use the same count and datatype in all of these calls.",
+        Change::Partners => "Make both ranks name each other in this call, or when the communicator is created.",
+        Change::Names => "Pass the same group and the same name on all of its members.",
+        Change::OrderOfMessages => "Send and receive these messages in the same order.",
         Change::Unhandled => {
-            return with(
-                "Mend what raises the exception; python -m mpi4py ends all ranks where one has an unhandled one",
-            );
+            "Fix what raises the exception; python -m mpi4py ends all ranks where one has an unhandled one."
         }
-        Change::Handled => {
-            return with("Make the exception handler do what the others wait for, or end all ranks (comm.Abort())");
-        }
+        Change::Handled => "Make the exception handler do what the others wait for, or end all ranks (comm.Abort()).",
         Change::Before => {
-            return with(
-                "Send and receive the message before the others enter the collective, or remove the call that waits for it",
-            );
+            "Send and receive the message before the others enter the collective, or remove the call that waits for it."
         }
-        Change::Gone => {
-            return with("Find out how the rank ended (standard error, a core file, dmesg). These calls wait for it");
-        }
-        Change::Ending => return with("Make a rank that cannot go on end all ranks (MPI_Abort)"),
+        Change::Gone => "Find out how the rank ended: standard error, a core file, dmesg.",
+        Change::Ending => "Make a rank that cannot go on end all ranks (MPI_Abort).",
         Change::PythonEnded => {
-            return with(
-                "Make the rank that has ended do its part first. If an exception ended it, python -m mpi4py would end all ranks",
-            );
+            "Make the rank that has ended do its part first. If an exception ended it, python -m mpi4py would end all ranks."
         }
-        Change::Usual(kind) => kind,
     };
-    match kind {
-        FindingKind::Deadlock => of_circle(Circle::Mixed, finding, &first, with),
-        FindingKind::FinishedRank => {
-            with("Make the rank that has ended do its part first, or remove the call that waits for it")
+    plain.to_owned()
+}
+
+/// By the kind of a finding alone.
+fn of_kind(kind: FindingKind, finding: &Finding, first: &str) -> String {
+    let plain = match kind {
+        FindingKind::Deadlock => return of_circle(Circle::Mixed, finding, first),
+        FindingKind::StuckOutside => return of_rank(Outside::Lock, first),
+        FindingKind::SlowRank => return of_rank(Outside::Work, first),
+        FindingKind::Polling => {
+            return format!("Nobody sends what it asks for: check what ends the loop around {first}.");
         }
-        FindingKind::StuckOutside => of_rank(Outside::Lock, &first),
-        FindingKind::SlowRank => of_rank(Outside::Work, &first),
-        FindingKind::Polling => format!("Nobody sends what it asks for: check what ends the loop around {first}."),
-        FindingKind::TagMismatch => with("Use the same tag in the send and the receive"),
-        FindingKind::CommunicatorMismatch => with("Use the same communicator in the send and the receive"),
-        FindingKind::RankMismatch => {
-            with("Make the destination of the send and the source of the receive name each other")
-        }
-        FindingKind::Truncation => with("Make the receive at least as long as the message, or send less"),
-        FindingKind::CountMismatch => with("Use the same count and datatype on both sides"),
-        FindingKind::DatatypeMismatch => with("Use the same datatype in the send and the receive"),
+        FindingKind::OddRank => return format!("Find out how that rank got to {first}: the others may wait for it."),
         FindingKind::CollectiveMismatch => {
-            with("Make all ranks of the communicator call the same collectives in the same order") + &of_counts(finding)
+            let same = "Make all ranks of the communicator call the same collectives in the same order.";
+            return same.to_owned() + &of_counts(finding);
         }
-        FindingKind::OperatorMismatch => with("Use the same operator in all of these calls"),
-        FindingKind::RootMismatch => with("Use the same root in all of these calls"),
         FindingKind::MissingInCollective => {
-            with("Make the missing ranks reach the call in which the others wait, or remove that call")
-                + &of_counts(finding)
+            let missing = "Make the missing ranks reach the call in which the others wait, or remove that call.";
+            return missing.to_owned() + &of_counts(finding);
         }
-        FindingKind::UnmatchedSend => with("Post a receive that matches, or remove the send"),
-        FindingKind::UnmatchedReceive => with("Send what it waits for, or remove the receive"),
-        FindingKind::NeverStarted => with("Start the request with MPI_Start or MPI_Startall before each wait for it"),
-        FindingKind::NeverCompleted => with("Complete every request with MPI_Wait, MPI_Test or the like"),
-        FindingKind::UnexpectedFlood => {
-            with("Post the receives earlier, or make the senders wait for the receiver (MPI_Ssend, credits)")
-        }
-        FindingKind::OddRank => format!("Find out how that rank got to {first}: the others may wait for it."),
         FindingKind::OneSidedEpochs => {
-            with(of_epochs(blamed.iter().map(|one| one.function.as_str()).find(|name| name.starts_with("MPI_Win_"))))
+            let names = finding.blamed.iter().map(|one| one.function.as_str());
+            of_epochs(names.into_iter().find(|name| name.starts_with("MPI_Win_")))
         }
-    }
+        FindingKind::FinishedRank => {
+            "Make the rank that has ended do its part first, or remove the call that waits for it."
+        }
+        FindingKind::TagMismatch => "Use the same tag in the send and the receive.",
+        FindingKind::CommunicatorMismatch => "Use the same communicator in the send and the receive.",
+        FindingKind::RankMismatch => "Make the destination of the send and the source of the receive name each other.",
+        FindingKind::Truncation => "Make the receive at least as long as the message, or send less.",
+        FindingKind::CountMismatch => "Use the same count and datatype on both sides.",
+        FindingKind::DatatypeMismatch => "Use the same datatype in the send and the receive.",
+        FindingKind::OperatorMismatch => "Use the same operator in all of these calls.",
+        FindingKind::RootMismatch => "Use the same root in all of these calls.",
+        FindingKind::UnmatchedSend => "Post a receive that matches, or remove the send.",
+        FindingKind::UnmatchedReceive => "Send what it waits for, or remove the receive.",
+        FindingKind::NeverStarted => "Start the request with MPI_Start or MPI_Startall before each wait for it.",
+        FindingKind::NeverCompleted => "Complete every request with MPI_Wait, MPI_Test or the like.",
+        FindingKind::UnexpectedFlood => {
+            "Post the receives earlier, or make the senders wait for the receiver (MPI_Ssend, credits)."
+        }
+    };
+    plain.to_owned()
 }
 
 /// What else may be wrong where ranks wait in a collective whose counts are those of each rank: who is to send and to receive nothing
@@ -273,30 +262,33 @@ fn of_counts(finding: &Finding) -> String {
     })
 }
 
-fn of_circle(circle: Circle, finding: &Finding, first: &str, with: impl Fn(&str) -> String) -> String {
-    match circle {
-        Circle::Receives => {
-            format!("One of these ranks must send before it receives: before {first}, or with MPI_Sendrecv.")
-        }
+fn of_circle(circle: Circle, finding: &Finding, first: &str) -> String {
+    let plain = match circle {
+        Circle::Receives => "One of these ranks must send before it receives, or use MPI_Sendrecv.",
         Circle::Sends => {
-            format!("One of these ranks must post its receive first: MPI_Irecv before {first}, or MPI_Sendrecv.")
+            return format!(
+                "One of these ranks must post its receive first: MPI_Irecv before {first}, or MPI_Sendrecv."
+            );
         }
-        Circle::Itself => format!(
-            "A rank that waits for itself cannot do the other side: start that (MPI_Isend, MPI_Irecv) before {first}."
-        ),
-        Circle::Requests => of_requests(finding, first),
-        Circle::OneCall => with("Compare what each rank passes to this call: root, ranks, counts, communicator"),
-        Circle::Relocked => with("Unlock it before locking it again, or make it recursive"),
-        Circle::NeverUnlocked => with("Unlock it on every path out of the thread that locks it"),
-        Circle::Freed => with("Free a request only after the call that waits for it"),
+        Circle::Itself => {
+            return format!(
+                "A rank that waits for itself cannot do the other side: start that (MPI_Isend, MPI_Irecv) before {first}."
+            );
+        }
+        Circle::Requests => return of_requests(finding, first),
+        Circle::OneCall => "Compare what each rank passes to this call: root, ranks, counts, communicator.",
+        Circle::Relocked => "Unlock it before locking it again, or make it recursive.",
+        Circle::NeverUnlocked => "Unlock it on every path out of the thread that locks it.",
+        Circle::Freed => "Free a request only after the call that waits for it.",
         Circle::OrderOfLocks => {
-            with("Make all threads take these locks in the same order, or release what they hold before they wait")
+            "Make all threads take these locks in the same order, or release what they hold before they wait."
         }
-        Circle::Ends => with("Do what another rank waits for outside MPI before waiting for others in MPI"),
-        Circle::Held => with("Release the lock before waiting for others in MPI"),
-        Circle::Collectives => with("Make these calls in the same order on all ranks"),
-        Circle::Mixed => with("One of these ranks must do what the others wait for before it waits itself"),
-    }
+        Circle::Ends => "Do what another rank waits for outside MPI before waiting for others in MPI.",
+        Circle::Held => "Release the lock before waiting for others in MPI.",
+        Circle::Collectives => "Make these calls in the same order on all ranks.",
+        Circle::Mixed => "One of these ranks must do what the others wait for before it waits itself.",
+    };
+    plain.to_owned()
 }
 
 /// The call that waits is where the send has to stand before.
@@ -305,26 +297,27 @@ fn of_requests(finding: &Finding, first: &str) -> String {
     if let Some(waits) = finding.calls.first() {
         blame.standing(waits.rank, &waits.call);
     }
-    let wait = blame.places().first().map_or_else(|| first.to_owned(), blame::place);
-    format!("One of these ranks must start its send before it waits: before {wait}.")
+    let places = blame.places();
+    let wait = places.first().map_or(first, blame::name);
+    format!("One of these ranks must start its send before it waits in {wait}.")
 }
 
 /// By the function in which a rank waits.
 fn of_epochs(function: Option<&str>) -> &'static str {
     match function.unwrap_or_default() {
-        "MPI_Win_wait" => "Make each rank of the group of MPI_Win_post reach MPI_Win_complete",
+        "MPI_Win_wait" => "Make each rank of the group of MPI_Win_post reach MPI_Win_complete.",
         "MPI_Win_start" | "MPI_Win_complete" => {
-            "Make each target reach MPI_Win_post before it waits for what this rank does later"
+            "Make each target reach MPI_Win_post before it waits for what this rank does later."
         }
-        "MPI_Win_fence" => "Make all ranks of the window reach MPI_Win_fence",
+        "MPI_Win_fence" => "Make all ranks of the window reach MPI_Win_fence.",
         name if name.starts_with("MPI_Win_lock")
             || name.starts_with("MPI_Win_unlock")
             || name.starts_with("MPI_Win_flush") =>
         {
-            "Make the rank that has locked the window unlock it before it waits for others"
+            "Make the rank that has locked the window unlock it before it waits for others."
         }
         _ => {
-            "Match each post with a start, each start with a complete, each lock with an unlock; all members must call a fence"
+            "Match each post with a start, each start with a complete, each lock with an unlock; all members must call a fence."
         }
     }
 }

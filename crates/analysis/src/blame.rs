@@ -2,15 +2,11 @@
 
 use hashbrown::HashMap;
 
-use super::words;
 use crate::waits::Thread;
 use model::{Blamed, Call, Outside, RankStart, RequestState, StartedBy};
 
 /// So many places a finding has at most.
 const MOST: usize = 64;
-
-/// So many are named in a sentence.
-const NAMED: usize = 4;
 
 /// Places as they are found: ranks at one place are one of them.
 #[derive(Debug, Default)]
@@ -111,43 +107,28 @@ pub fn started(call: &Call) -> impl Iterator<Item = &StartedBy> {
     call.requests.iter().filter(move |request| waits(request.state)).flat_map(|request| &request.started_by)
 }
 
+/// What a place is called in a sentence: `MPI_Recv`, `exchange`. Its line stands in the table under the finding.
+pub fn name(blamed: &Blamed) -> &str {
+    match (blamed.function.as_str(), blamed.caller.as_deref()) {
+        ("", Some(caller)) => caller,
+        ("", None) => "the code",
+        (function, _) => function,
+    }
+}
+
 /// `MPI_Recv at halo.c:42`; `None` where nothing of it is known.
 pub fn spot(blamed: &Blamed) -> Option<String> {
     let base = blamed.file.as_deref().and_then(|file| file.rsplit('/').next()).filter(|name| !name.is_empty());
-    let mut told = match (blamed.function.as_str(), blamed.caller.as_deref()) {
-        ("", Some(caller)) => caller.to_owned(),
-        ("", None) => {
-            base?;
-            "the code".to_owned()
+    let mut told = name(blamed).to_owned();
+    match base {
+        Some(base) => {
+            told.push_str(&format!(" at {base}"));
+            told.extend(blamed.line.map(|line| format!(":{line}")));
         }
-        (function, _) => function.to_owned(),
-    };
-    if let Some(base) = base {
-        told.push_str(&format!(" at {base}"));
-        told.extend(blamed.line.map(|line| format!(":{line}")));
+        None if blamed.function.is_empty() && blamed.caller.is_none() => return None,
+        None => {}
     }
     Some(told)
-}
-
-/// `MPI_Recv at halo.c:42 (rank 0)`. What follows a line is a blank, so that terminals and editors take it.
-pub fn place(blamed: &Blamed) -> String {
-    let told = spot(blamed).unwrap_or_else(|| "the code".to_owned());
-    let perhaps = if blamed.certain { "" } else { ", perhaps" };
-    let who = match blamed.ranks.as_slice() {
-        [] => "a process whose rank is not known".to_owned(),
-        ranks => words::ranks(ranks.iter().copied()),
-    };
-    format!("{told} ({who}{perhaps})")
-}
-
-/// Some of them one after the other; empty where there are none.
-pub fn listed(blamed: &[Blamed], last: &str) -> String {
-    let mut told: Vec<String> = blamed.iter().take(NAMED).map(place).collect();
-    match blamed.len().saturating_sub(NAMED) {
-        0 => {}
-        more => told.push(words::counted(more, "more place")),
-    }
-    words::list(&told, last)
 }
 
 #[cfg(test)]
@@ -158,6 +139,11 @@ mod tests {
         Call { function: function.into(), file: Some("/src/a.c".into()), line: Some(line), ..Call::default() }
     }
 
+    fn told(blame: Blame) -> Vec<String> {
+        let places = blame.places();
+        places.iter().map(|one| format!("{} {:?} {}", spot(one).unwrap_or_default(), one.ranks, one.certain)).collect()
+    }
+
     #[test]
     fn ranks_at_one_place_are_one() {
         let mut blame = Blame::default();
@@ -166,11 +152,7 @@ mod tests {
         }
         blame.call(None, &call("MPI_Recv", 8));
         blame.call(Some(9), &Call::default());
-        let places = blame.places();
-        assert_eq!(
-            listed(&places, "and"),
-            "MPI_Barrier at a.c:7 (ranks 1-3) and MPI_Recv at a.c:8 (a process whose rank is not known)"
-        );
+        assert_eq!(told(blame), ["MPI_Barrier at a.c:7 [1, 2, 3] true", "MPI_Recv at a.c:8 [] true"]);
     }
 
     #[test]
@@ -189,21 +171,16 @@ mod tests {
         waits.requests.push(request(RequestState::Open, vec![started(3, false), started(4, false)].into()));
         let mut blame = Blame::default();
         blame.call(Some(0), &waits);
-        let told = listed(&blame.places(), "and");
-        assert_eq!(
-            told,
-            "MPI_Irecv at a.c:2 (rank 0), MPI_Irecv at a.c:3 (rank 0, perhaps) and MPI_Irecv at a.c:4 (rank 0, perhaps)"
-        );
+        let lines = ["MPI_Irecv at a.c:2 [0] true", "MPI_Irecv at a.c:3 [0] false", "MPI_Irecv at a.c:4 [0] false"];
+        assert_eq!(told(blame), lines);
     }
 
     #[test]
-    fn many_places_are_counted() {
+    fn places_have_a_bound() {
         let mut blame = Blame::default();
         for line in 0..100 {
             blame.call(Some(0), &call("MPI_Recv", line));
         }
-        let places = blame.places();
-        assert_eq!(places.len(), MOST);
-        assert!(listed(&places, "and").ends_with(" and 60 more places"));
+        assert_eq!(blame.places().len(), MOST);
     }
 }

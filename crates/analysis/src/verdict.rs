@@ -1,5 +1,6 @@
 //! What is said of the whole.
 
+use super::cause;
 use super::findings::deadlock::capital;
 use super::findings::slow::{self, Waiters};
 use super::findings::{Context, odd_rank};
@@ -7,7 +8,6 @@ use super::job::{Doubt, ProcIndex};
 use super::stuck::Seen;
 use super::waits::{Free, Need, ProcState, Standstill};
 use super::words;
-use super::{blame, cause};
 use functions::WaitKind;
 use model::{Finding, FindingKind, Limit, LimitKind, Process, Snapshot, State, Verdict};
 
@@ -158,11 +158,9 @@ fn error_ahead(findings: &[Finding]) -> Option<usize> {
     findings.iter().position(is)
 }
 
-/// What is claimed, and the calls that it is about with their lines.
+/// What is claimed: the table under it has the lines.
 fn headline(word: &str, finding: &Finding) -> String {
-    let places = blame::listed(&finding.blamed, "and");
-    let claim = &finding.summary;
-    if places.is_empty() { format!("{word}{claim}.") } else { format!("{word}{claim}; {places}.") }
+    format!("{word}{}.", finding.summary)
 }
 
 /// Of how many processes it is known where they stand, and how many stand where.

@@ -63,6 +63,11 @@ pub fn procs(job: &Job<'_>, of: &[ProcIndex]) -> String {
     }
 }
 
+/// `rank 2 gives root 0`.
+pub fn gives_root(job: &Job<'_>, of: &[ProcIndex], root: i64) -> String {
+    format!("{} {} root {root}", procs(job, of), if of.len() == 1 { "gives" } else { "give" })
+}
+
 /// `a`, `a and b`, `a, b and c`.
 pub fn list(parts: &[String], last: &str) -> String {
     match parts {

@@ -22,6 +22,13 @@ pub struct Standing {
     pub finished: bool,
 }
 
+impl Standing {
+    /// The same without the line, which a table may tell.
+    pub fn without_line(&self) -> Self {
+        Self { file: None, line: None, ..self.clone() }
+    }
+}
+
 impl fmt::Display for Standing {
     /// After a rank and "is": `in MPI_Recv, called by exchange at halo.c:40`, `outside MPI, in work at w.c:7`.
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -204,7 +204,7 @@ impl<'a> Edges<'a, '_> {
             if op.operation.any_source && op.queue == Posted::Receives {
                 for group in named.groups.iter().filter(|(communicator, _)| *communicator == op.shared) {
                     let to = self.members(*group);
-                    let what = self.waits.does(self.job, proc, thread, op);
+                    let what = Waits::does(self.job, proc, thread, op);
                     self.add(proc, &to, true, false, &what);
                 }
                 continue;
@@ -213,7 +213,7 @@ impl<'a> Edges<'a, '_> {
             told.insert(peer);
             let any = thread.wait_kind == WaitKind::WaitAny || named.alternatives;
             let to = self.node(peer);
-            let what = self.waits.does(self.job, proc, thread, op);
+            let what = Waits::does(self.job, proc, thread, op);
             self.add(proc, to.as_slice(), any, false, &what);
         }
         let rest: Vec<usize> =

@@ -8,7 +8,7 @@ from .._native import Diagnosis, Finding, Snapshot
 from .diagnosis_ends import seconds, write_limits, write_movement, write_next, write_unread, write_worlds
 from .diagnosis_options import FURTHER, ROWS, Options, Write, cut, ranks_named, write_more
 from .diagnosis_places import process_of, write_others, write_waiting
-from .diagnosis_rows import Row, write_rows
+from .diagnosis_rows import Row, at_one_place, write_rows
 from .exceptions import write_exceptions
 from .places import call_text, told_of, where
 from .started import started, started_lines, starting_places
@@ -65,7 +65,7 @@ def write_diagnosis(diagnosis: Diagnosis, write: Write, options: Options) -> Non
     waiting = set(above[0].waiting) - known if above else set()
     write_waiting(diagnosis.snapshot, waiting, write, options)
     write_others(diagnosis.snapshot, known | waiting, write, options)
-    write_exceptions(diagnosis.snapshot, write, options)
+    write_exceptions(diagnosis.snapshot, [told for one in above for told in one.exceptions], write, options)
     write_movement(diagnosis, write, options)
     write_worlds(diagnosis.snapshot, write, options)
     write_limits(diagnosis, write, options)
@@ -100,9 +100,10 @@ def _write_finding(
     new = [call for call in calls if options.verbose or (_key(call)[:1] + _key(call)[2:5]) not in shown]
     shown.update(_key(call)[:1] + _key(call)[2:5] for call in calls)
     limit = options.of(ROWS) if number == 0 or options.verbose else 3
-    rows = _grouped(new, snapshot, by_place=finding.kind in _IN_COLLECTIVES and not options.verbose)
-    write_rows([_row(call, who, snapshot, options) for call, who in rows[:limit]], write, options)
-    _write_elided(finding, calls, rows[limit:], write, options)
+    groups = _grouped(new, snapshot, by_place=finding.kind in _IN_COLLECTIVES and not options.verbose)
+    rows = at_one_place([_row(call, who, snapshot, options) for call, who in groups], limit)
+    write_rows(rows[:limit], write, options)
+    _write_elided(finding, rows[limit:], write, options)
     for line in started_lines(finding.started_by, calls, full=options.verbose):
         write(wrapped(line, "  ", "      ", width=options.width))
     for sentence in finding.evidence if options.verbose else ():
@@ -111,17 +112,11 @@ def _write_finding(
         write(wrapped(f"To do: {cut(finding.advice, options)}", "  ", "    ", width=options.width))
 
 
-def _write_elided(
-    finding: Finding,
-    calls: Sequence[Mapping[str, Any]],
-    left_out: Sequence[Tuple[Mapping[str, Any], Sequence[int]]],
-    write: Write,
-    options: Options,
-) -> None:
+def _write_elided(finding: Finding, left_out: Sequence[Row], write: Write, options: Options) -> None:
     """Which ranks of a finding have no line."""
-    told = {call.get("rank") for call in calls}
-    missing = sorted({rank for _, who in left_out for rank in who} | {r for r in finding.ranks if r not in told})
-    if missing and calls:
+    told = {call.get("rank") for call in finding.calls}
+    missing = sorted({rank for row in left_out for rank in row.ranks} | {r for r in finding.ranks if r not in told})
+    if missing and finding.calls:
         write_more(f"  … and {ranks_named(missing)}", write, options)
 
 
@@ -186,4 +181,5 @@ def _row(call: Mapping[str, Any], who: Sequence[int], snapshot: Snapshot, option
         f"waits for {waits}" if waits else "",
         full if full != function else "",
         started(call, full=options.verbose),
+        who,
     )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Sequence
+from dataclasses import dataclass, replace
+from typing import Dict, List, Sequence, Tuple
 
-from .diagnosis_options import Options, Write
+from .diagnosis_options import Options, Write, ranks_named
 from .words import columns, pad, wrapped
 
 
@@ -21,6 +21,33 @@ class Row:
     full: str = ""
     #: Which calls started the requests that it waits for, a line each.
     started: Sequence[str] = ()
+    #: Those of ``who`` that have a rank.
+    ranks: Sequence[int] = ()
+
+
+def at_one_place(rows: Sequence[Row], limit: int) -> List[Row]:
+    """The rows, those of ranks in the same call at the same place as one, so that each place stands once: below it what
+    each of so many of them waits for."""
+    places: Dict[Tuple[str, ...], List[Row]] = {}
+    for row in rows:
+        # A process without a rank is one of its own.
+        own = "" if row.ranks else str(len(places))
+        places.setdefault((row.call, row.where, row.full, own), []).append(row)
+    return [_as_one(alike, limit) for alike in places.values()]
+
+
+def _as_one(alike: Sequence[Row], limit: int) -> Row:
+    if len(alike) == 1:
+        return alike[0]
+    below: List[str] = []
+    for row in alike[:limit]:
+        waits = row.waits if len(row.ranks) == 1 else row.waits.replace("waits", "wait", 1)
+        below += [f"{row.who} {waits}"] if waits else []
+        below += [f"{row.who}: {line}" for line in row.started]
+    more = [rank for row in alike[limit:] for rank in row.ranks]
+    below += [f"… and {ranks_named(more)}"] if more else []
+    ranks = [rank for row in alike for rank in row.ranks]
+    return replace(alike[0], who=ranks_named(ranks), ranks=ranks, waits="", started=below)
 
 
 def write_rows(rows: Sequence[Row], write: Write, options: Options) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping, Tuple
+from typing import Any, Dict, Iterable, List, Mapping, Tuple
 
 from .._native import Snapshot
 from .diagnosis_options import ROWS, Options, Write, ranks_named, write_more
@@ -24,18 +24,20 @@ _STATES = {
 _NAMELESS = {"signal": "a signal", "unwinding": "a C++ exception", "ended": "the end of the Python program"}
 
 
-def write_exceptions(snapshot: Snapshot, write: Write, options: Options) -> None:
-    """A line for each place at which ranks have raised one; nothing where none has."""
+def write_exceptions(snapshot: Snapshot, told: Iterable[Mapping[str, Any]], write: Write, options: Options) -> None:
+    """A line for each place at which ranks have raised one, but for those that a finding has ``told``; nothing where there
+    is none."""
+    known = {_key(one, options) for one in told}
     groups: Dict[Tuple[str, str, str], List[int]] = {}
     for process in snapshot.with_exceptions():
         rank = rank_in(process, snapshot)
         if rank is not None:
             for exception in process.exceptions:
                 groups.setdefault(_key(exception, options), []).append(rank)
-    if not groups:
+    rows = [(key, ranks) for key, ranks in groups.items() if key not in known]
+    if not rows:
         return
     write("\nExceptions:\n")
-    rows = list(groups.items())
     for (name, state, place), ranks in rows[: options.of(ROWS)]:
         doing, came = _STATES.get(state, (state, "in"))
         line = f"{ranks_named(ranks)} {doing} {name}" + (f", {came} {place}" if place else "")

@@ -366,16 +366,14 @@ pub fn whereabouts(context: &Context<'_>, missing: &[ProcIndex], summary: &mut S
     for proc in missing.iter().take(3) {
         let thread = context.threads(*proc).first();
         let place = match (finished(context, *proc), thread) {
-            (Some(how), _) => how.words().to_owned(),
+            (Some(how), _) => how.words(1).to_owned(),
             (None, Some(thread)) => format!("is in {}", thread.call.c_name()),
             (None, None) => continue,
         };
         let waits_for = thread.and_then(|thread| context.waits.words(job, *proc, thread));
         let waits_for = waits_for.map_or_else(String::new, |words| format!(" and waits for {words}"));
         if missing.len() == 1 {
-            // What a member of another collective waits for is told of that one.
-            let of_messages = thread.is_some_and(|thread| thread.collective.is_none());
-            summary.push_str(&format!(": it {place}{}", if of_messages { waits_for.as_str() } else { "" }));
+            summary.push_str(&format!(": it {place}"));
         }
         told.push(format!("{} {place}{waits_for}.", super::deadlock::capital(&words::proc(job, *proc))));
     }
@@ -412,7 +410,7 @@ fn only_roots(context: &Context<'_>, id: CollectiveId, collective: &Collective) 
     Some(Finding {
         kind: FindingKind::RootMismatch,
         summary: format!(
-            "in {}{place} {each} all receive, as only a root does: they have given different roots",
+            "in {}{place} {each} all receive, as only a root does: their roots differ",
             collective.function
         ),
         ranks: context.ranks(all),
@@ -452,8 +450,7 @@ fn roots(context: &Context<'_>, id: CollectiveId, collective: &Collective) -> Op
             .iter()
             .all(|proc| context.stuck_for_certain(*proc) || context.seen.get(proc.0) == Some(&Seen::Still))
         && collective.present.iter().any(|proc| context.stuck_for_certain(*proc));
-    let told: Vec<String> =
-        groups.iter().map(|(root, procs)| format!("{} with root {root}", words::procs(context.job, procs))).collect();
+    let told: Vec<String> = groups.iter().map(|(root, procs)| words::gives_root(context.job, procs, *root)).collect();
     let fewer = if all.len() > ALL_RANKS { groups.len() - 1 } else { groups.len() };
     let mut ranks: Vec<i64> = groups.iter().take(fewer).flat_map(|(_, procs)| context.ranks(procs)).collect();
     ranks.sort_unstable();
@@ -464,7 +461,7 @@ fn roots(context: &Context<'_>, id: CollectiveId, collective: &Collective) -> Op
     }
     Some(Finding {
         kind: FindingKind::RootMismatch,
-        summary: format!("in {}{place} {} wait for one another", collective.function, words::list(&told, "and")),
+        summary: format!("in {}{place} {}", collective.function, words::list(&told, "and")),
         ranks,
         calls: context.calls(&all),
         certain,

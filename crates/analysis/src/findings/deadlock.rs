@@ -144,18 +144,17 @@ fn in_mpi(context: &Context<'_>, members: &[ProcIndex], functions: Vec<String>) 
         [only] => format!("{} waits for itself", words::proc(context.job, *only)),
         _ => format!("{} wait for one another", words::procs(context.job, members)),
     };
-    if functions.len() <= NAMED {
-        return format!("{whom} ({})", functions.join(", "));
-    }
-    let mut counts: Vec<(String, usize)> = Vec::new();
+    let mut names: Vec<String> = Vec::new();
     for name in functions {
-        match counts.iter_mut().find(|(known, _)| *known == name) {
-            Some((_, count)) => *count += 1,
-            None => counts.push((name, 1)),
+        if !names.contains(&name) {
+            names.push(name);
         }
     }
-    let told: Vec<String> = counts.iter().take(NAMED).map(|(name, count)| format!("{count} in {name}")).collect();
-    format!("{whom} ({})", told.join(", "))
+    if names.len() > NAMED {
+        names.truncate(NAMED);
+        names.push("other calls".to_owned());
+    }
+    format!("{whom} in {}", words::list(&names, "and"))
 }
 
 /// How the members of a deadlock wait for one another.

@@ -176,13 +176,12 @@ fn summary(
     let (who, waiting) = (words::procs(job, ended), words::procs(job, direct));
     match exceptions {
         [only] if only.ranks == context.ranks(ended) => {
-            let (each, them) = if ended.len() == 1 { ("", "it") } else { ("each ", "them") };
+            let them = if ended.len() == 1 { "it" } else { "them" };
             let told = exceptions::told(exceptions);
-            format!("{told} and {each}{}, while {waiting} {verb} for {them}", how.words())
+            format!("{told} and {}, while {waiting} {verb} for {them}", how.words(ended.len()))
         }
         _ => {
-            let which = if ended.len() == 1 { "which" } else { "of which each" };
-            let told = format!("{waiting} {verb} for {who}, {which} {}", how.words());
+            let told = format!("{waiting} {verb} for {who}, which {}", how.words(ended.len()));
             if exceptions.is_empty() { told } else { format!("{} while {told}", exceptions::told(exceptions)) }
         }
     }

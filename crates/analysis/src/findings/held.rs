@@ -2,7 +2,7 @@
 
 use super::Context;
 use super::deadlock::capital;
-use super::slow::{Waiters, at};
+use super::slow::{Waiters, within};
 use crate::advice::{self, Change, Circle};
 use crate::awaited::{NAMED, Names, lock};
 use crate::job::ProcIndex;
@@ -179,14 +179,14 @@ fn threads(context: &Context<'_>, proc: ProcIndex) -> Vec<String> {
     let waits = |thread: &Outside| {
         let found = waits::awaited(thread)?;
         let owner = found.owners.first()?.thread?;
-        let at = at(&(None, thread.caller.clone(), thread.file.clone(), thread.line));
+        let within = within(&(None, thread.caller.clone(), None, None));
         let what = match found.kind {
             AwaitedKind::Team => format!("thread {owner} at the barrier of OpenMP"),
             AwaitedKind::Thread => format!("the end of thread {owner}"),
             kind if owner == thread.thread => format!("{} that it holds itself", lock(kind)),
             kind => format!("{} that thread {owner} holds", lock(kind)),
         };
-        Some(format!("Thread {} waits{at} for {what}.", thread.thread))
+        Some(format!("Thread {} waits{within} for {what}.", thread.thread))
     };
     process.outside.iter().filter_map(waits).take(NAMED).collect()
 }

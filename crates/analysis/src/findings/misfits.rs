@@ -86,21 +86,19 @@ pub fn do_not_fit(context: &Context<'_>, pending: &Pending<'_>, misfit: &Misfit,
             let told = planned_functions(context, pending);
             let summary = match told.len() {
                 2.. => format!("on {place} {}", words::list(&told, "and")),
-                _ => format!("on {place} {who} have started different non-blocking collectives as the same one"),
+                _ => format!("on {place} {who} have started different non-blocking collectives"),
             };
             (FindingKind::CollectiveMismatch, summary, true)
         }
         Misfit::Roots { function, by_root } => {
             evidence.push("All members must give the same root; the root is a rank in the communicator.".to_owned());
             evidence.push("The roots follow from the messages that the library has planned.".to_owned());
-            let told: Vec<String> = by_root
-                .iter()
-                .map(|(root, procs)| format!("{} with root {root}", words::procs(context.job, procs)))
-                .collect();
+            let told: Vec<String> =
+                by_root.iter().map(|(root, procs)| words::gives_root(context.job, procs, *root)).collect();
             let name = function.as_deref().unwrap_or(&name);
             let summary = match told.len() {
-                2.. => format!("in {name} on {place} {} wait for one another", words::list(&told, "and")),
-                _ => format!("in {name} on {place} {who} have not given the same root"),
+                2.. => format!("in {name} on {place} {}", words::list(&told, "and")),
+                _ => format!("in {name} on {place} {who} give different roots"),
             };
             (FindingKind::RootMismatch, summary, true)
         }
@@ -114,19 +112,19 @@ pub fn do_not_fit(context: &Context<'_>, pending: &Pending<'_>, misfit: &Misfit,
                 );
             }
             let kind = if one { FindingKind::RootMismatch } else { FindingKind::CollectiveMismatch };
-            let started = "what they have started as the same non-blocking collective does not fit together";
+            let started = "the non-blocking collectives that they have started do not match";
             let roots =
                 told_roots(context, pending).map(|told| format!(": by the source {}", words::list(&told, "and")));
             let roots = roots.unwrap_or_default();
             let summary = match one {
-                true => format!("in {name} on {place} {who} have given arguments that do not fit together{roots}"),
+                true => format!("in {name} on {place} {who} give arguments that do not match{roots}"),
                 false => format!("{who} wait on {place}, but {started}"),
             };
             (kind, summary, one)
         }
         Misfit::Sizes(exchange) => {
             evidence.push(exchange.words(context));
-            let summary = format!("in {name} on {place} {who} have given different numbers of elements, or datatypes");
+            let summary = format!("in {name} on {place} {who} give different counts or datatypes");
             (FindingKind::CountMismatch, summary, true)
         }
     };
@@ -164,7 +162,7 @@ fn told_roots(context: &Context<'_>, pending: &Pending<'_>) -> Option<Vec<String
     for (proc, started) in &pending.group.started {
         by_root.entry(started.root?).or_default().push(*proc);
     }
-    let told = by_root.iter().map(|(root, procs)| format!("{} with root {root}", words::procs(context.job, procs)));
+    let told = by_root.iter().map(|(root, procs)| words::gives_root(context.job, procs, *root));
     (by_root.len() > 1).then(|| told.collect())
 }
 
@@ -176,7 +174,7 @@ pub fn other_roots(context: &Context<'_>, pending: &Pending<'_>) -> Option<Findi
     let place = on(context, pending.communicator);
     Some(Finding {
         kind: FindingKind::RootMismatch,
-        summary: format!("in {function} on {place} {} wait for one another", words::list(&told, "and")),
+        summary: format!("in {function} on {place} {}", words::list(&told, "and")),
         ranks: context.ranks(&group.waiting),
         calls: context.calls(&group.waiting),
         certain: false,

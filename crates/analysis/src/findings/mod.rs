@@ -91,7 +91,7 @@ impl<'a> Context<'a> {
     /// What is known of whether a process goes on.
     pub fn fate(&self, proc: ProcIndex) -> messages::Fate {
         match finished::finished(self, proc) {
-            Some(how) => messages::Fate::Finished(how.words()),
+            Some(how) => messages::Fate::Finished(how.words(1)),
             None if self.sure.is_stuck(proc) => messages::Fate::Stuck,
             None if self.possible.is_stuck(proc) || self.polling.is_stuck(proc) => messages::Fate::Suspect,
             None => messages::Fate::Open,

@@ -15,8 +15,8 @@ use crate::job::ProcIndex;
 use crate::matching::Entry;
 use crate::stuck::{Seen, Stuck};
 use crate::waits::{
-    DeviceCall, Free, Need, ProcState, Standstill, Thread, awaited, device_call, in_lock, reads_input, waits_for_heap,
-    writes_output,
+    DeviceCall, Free, Need, ProcState, Standstill, Thread, awaited, base, device_call, in_lock, reads_input,
+    waits_for_heap, writes_output,
 };
 use crate::words;
 use functions::wait_kind;
@@ -117,7 +117,7 @@ fn places(context: &Context<'_>, wanted: impl Fn(ProcIndex) -> bool) -> BTreeMap
     places
 }
 
-/// What ranks do that may go on, and for which some of those wait that never can: `rank 0 is outside MPI in solve at a.c:12`.
+/// What ranks do that may go on, and for which some of those wait that never can: `rank 0 is outside MPI in solve`.
 /// The first place alone, in words; `None` where nobody waits for such a rank.
 pub fn besides(context: &Context<'_>) -> Option<String> {
     let waiters = [context.sure, context.possible].map(Waiters::new);
@@ -286,16 +286,16 @@ fn does(place: &Place, ranks: usize) -> (String, Doing) {
             (format!("{}{waits}", exceptions::does(exception, ranks)), Doing::Handler)
         }
         Place::Lock(spot) => (
-            format!("{} outside MPI and wait{} for another thread{}", verb("is", "are"), verb("s", ""), at(spot)),
+            format!("{} outside MPI and wait{} for another thread{}", verb("is", "are"), verb("s", ""), within(spot)),
             Doing::Lock,
         ),
         Place::Awaits(what, doing, spot) => {
-            (format!("{} for {what}{}", words::wait(ranks), after_comma(&at(spot))), *doing)
+            (format!("{} for {what}{}", words::wait(ranks), after_comma(&within(spot))), *doing)
         }
-        Place::Input(spot) => (format!("read{} input{}", verb("s", ""), at(spot)), Doing::Input),
+        Place::Input(spot) => (format!("read{} input{}", verb("s", ""), within(spot)), Doing::Input),
         Place::Output(file, spot) => {
             let is = verb("is", "are");
-            (format!("{is} blocked writing to {}{}", output(*file, ranks), at(spot)), Doing::Output)
+            (format!("{is} blocked writing to {}{}", output(*file, ranks), within(spot)), Doing::Output)
         }
         Place::Device(does, name, spot) => {
             let its = verb("its", "their");
@@ -306,21 +306,21 @@ fn does(place: &Place, ranks: usize) -> (String, Doing) {
             };
             // The library's own functions have no names that tell anything.
             let spot = (None, spot.1.clone(), spot.2.clone(), spot.3);
-            (format!("{what}{}", at(&spot)), Doing::Device)
+            (format!("{what}{}", within(&spot)), Doing::Device)
         }
-        Place::Work(spot) => (format!("{} outside MPI{}", verb("is", "are"), at(spot)), Doing::Work),
+        Place::Work(spot) => (format!("{} outside MPI{}", verb("is", "are"), within(spot)), Doing::Work),
         Place::NotStarted(spot) => {
-            let at = at(spot);
-            let there = if at.is_empty() { String::new() } else { format!(" and {}{at}", verb("is", "are")) };
+            let within = within(spot);
+            let there = if within.is_empty() { String::new() } else { format!(" and {}{within}", verb("is", "are")) };
             (format!("{} not called MPI_Init yet{there}", verb("has", "have")), Doing::NotStarted)
         }
         Place::Accesses(function, spot) => {
             let calls = verb("calls", "call");
-            (format!("{calls} {function} again and again{}", at(spot)), Doing::Accesses)
+            (format!("{calls} {function} again and again{}", within(spot)), Doing::Accesses)
         }
         Place::Call(function, spot) => {
             let doing = if wait_kind(function).is_one_sided() { Doing::Accesses } else { Doing::Call };
-            (format!("{} in {function}{}", verb("is", "are"), after_comma(&at(spot))), doing)
+            (format!("{} in {function}{}", verb("is", "are"), after_comma(&within(spot))), doing)
         }
     }
 }
@@ -351,7 +351,6 @@ fn finding(context: &Context<'_>, place: &Place, procs: &[ProcIndex], waiting: &
         _ => FindingKind::SlowRank,
     };
     let waits = words::wait(waiting.len());
-    // No sign behind a line: terminals and editors take `file:line` where a blank follows.
     let mut summary = format!("{who} {does} while {} {waits} for {}", words::procs(job, waiting), verb("it", "them"));
     if !accesses.is_empty() {
         let (functions, them) = (words::list(&accesses, "and"), verb("it", "them"));
@@ -460,21 +459,15 @@ fn in_the_kernel(context: &Context<'_>, place: &Place, procs: &[ProcIndex]) -> O
     })
 }
 
-/// Where a thread stands, after words that say that it does; empty where nothing is known.
-pub fn at(spot: &Spot) -> String {
-    let (function, caller, file, line) = spot;
+/// The function in which a thread stands, after words that say that it does: that of the program, and the C library's in which it
+/// waits. Its line stands in the table of the finding. Empty where nothing is known.
+pub fn within(spot: &Spot) -> String {
+    let (function, caller, ..) = spot;
     let caller = caller.as_deref().filter(|name| !name.is_empty());
     let inner = function.as_deref().filter(|name| !name.is_empty() && caller != Some(*name));
-    let file = file.as_deref().and_then(|file| file.rsplit('/').next()).filter(|name| !name.is_empty());
-    let mut words = String::new();
-    if let Some(caller) = caller {
-        words.push_str(&format!(" in {caller}"));
-    }
-    if let (Some(file), Some(line)) = (file, line) {
-        words.push_str(&format!(" at {file}:{line}"));
-    }
+    let mut words = caller.map_or_else(String::new, |caller| format!(" in {caller}"));
     if let Some(inner) = inner {
-        words.push_str(&format!(" ({inner})"));
+        words.push_str(&format!(" ({})", base(inner)));
     }
     words
 }

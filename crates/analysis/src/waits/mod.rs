@@ -25,7 +25,7 @@ pub use held::{ByPid, Held, Never, THREADS, awaited};
 pub use intercomm::INTERCOMM_CREATE;
 pub use posted::{Op, Open, Own, Peer, Posted, peer};
 pub use states::{Finished, Free, ProcState, Standstill};
-pub use threads::{Whose, in_lock, is_heap, reads_input, waits_for_heap, whose, writes_output};
+pub use threads::{Whose, base, in_lock, is_heap, reads_input, waits_for_heap, whose, writes_output};
 pub use traffic::Traffic;
 
 use std::collections::BTreeMap;

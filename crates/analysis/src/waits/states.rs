@@ -31,13 +31,17 @@ pub enum Finished {
 }
 
 impl Finished {
-    /// In words, after a rank.
-    pub fn words(self) -> &'static str {
-        match self {
-            Self::Finalizing => "is in MPI_Finalize",
-            Self::Finalized => "has called MPI_Finalize",
-            Self::Ended => "has ended",
-            Self::Aborting => "is in MPI_Abort",
+    /// In words, after so many ranks.
+    pub fn words(self, ranks: usize) -> &'static str {
+        match (self, ranks) {
+            (Self::Finalizing, 1) => "is in MPI_Finalize",
+            (Self::Finalizing, _) => "are in MPI_Finalize",
+            (Self::Finalized, 1) => "has called MPI_Finalize",
+            (Self::Finalized, _) => "have called MPI_Finalize",
+            (Self::Ended, 1) => "has ended",
+            (Self::Ended, _) => "have ended",
+            (Self::Aborting, 1) => "is in MPI_Abort",
+            (Self::Aborting, _) => "are in MPI_Abort",
         }
     }
 }

@@ -156,7 +156,7 @@ const READ_CALLS: &[&str] = &["read", "readv", "pread64", "recvfrom", "recvmsg",
 const READS: &[&str] = &["read", "readv", "recv", "recvfrom", "recvmsg", "getchar", "fgets"];
 
 /// The name without the C library's underscores, what it adds for versions and what the compiler adds for clones.
-fn base(function: &str) -> &str {
+pub fn base(function: &str) -> &str {
     let name = function.split(['@', '.', '(']).next().unwrap_or(function);
     let name = name.trim_start_matches('_').trim_start_matches("GI_").trim_start_matches('_');
     let name = name.trim_start_matches("libc_");

@@ -1,5 +1,7 @@
 //! What a thread waits for, in words.
 
+use std::borrow::Cow;
+
 use super::posted::{Op, Posted};
 use super::{CollectiveId, Need, Thread, Waits, requests};
 use crate::job::{Job, ProcIndex};
@@ -21,21 +23,7 @@ impl Waits<'_> {
             return Some(if freed == 1 { "a request that was freed" } else { "requests that were freed" }.to_owned());
         }
         if !thread.operations.is_empty() {
-            let mut told: Vec<String> = Vec::new();
-            for op in &thread.operations {
-                let one = format!("{} to {}", peer(op), self.does(job, proc, thread, op));
-                if !told.contains(&one) {
-                    told.push(one);
-                }
-                if told.len() > SHOWN {
-                    told.pop();
-                    told.push("others".to_owned());
-                    break;
-                }
-            }
-            // Which of them it is given is not always known.
-            let any = thread.wait_kind == WaitKind::WaitAny || is_unclear(&thread.need);
-            return Some(words::list(&told, if any { "or" } else { "and" }));
+            return Some(self.of_operations(job, proc, thread));
         }
         if thread.wait_kind.is_one_sided() {
             let mut named = Vec::new();
@@ -64,27 +52,78 @@ impl Waits<'_> {
         Some(format!("{missing} to enter {}{on}{name}", collective.function))
     }
 
-    /// What the peer of an operation that a thread waits for is to do: `send tag 17 on "halo"`.
-    pub fn does(&self, job: &Job<'_>, proc: ProcIndex, thread: &Thread<'_>, op: &Op<'_>) -> String {
-        let operation = op.operation;
-        let process = job.procs.get(proc.0).and_then(|proc| proc.process);
-        let communicator = process.and_then(|process| process.communicators.get(op.place));
-        let on = communicator.map_or_else(String::new, |found| format!(" on {}", words::communicator(found)));
-        let verb = if op.queue == Posted::Receives { "send" } else { "receive" };
-        if operation.internal {
-            let within = operation.extra_text.iter().find_map(|remark| match remark {
-                Remark::Collective(Some((function, _))) => Some(function),
-                _ => None,
-            });
-            let function = match (within, thread.wait_kind) {
-                (Some(name), _) => name.clone().into_owned(),
-                (None, WaitKind::Collective(..)) => thread.call.c_name().into_owned(),
-                (None, _) => "a non-blocking collective".to_owned(),
+    /// Who is to do what for the operations of a thread: `ranks 1 and 2 to send tag 17 on "halo"`.
+    fn of_operations(&self, job: &Job<'_>, proc: ProcIndex, thread: &Thread<'_>) -> String {
+        // Which of them it is given is not always known.
+        let any = thread.wait_kind == WaitKind::WaitAny || is_unclear(&thread.need);
+        let mut told: Vec<(Vec<i64>, String, String)> = Vec::new();
+        for op in &thread.operations {
+            let does = if self.is_inside(job, thread, op) {
+                format!(", also in {}{}", function(thread, op), on(job, proc, op))
+            } else {
+                format!(" to {}", Self::does(job, proc, thread, op))
             };
-            return format!("{verb} its part of {function}{on}");
+            let rank = op.global_rank().filter(|_| !is_any(op));
+            let same = told.iter().position(|(ranks, who, known)| {
+                let alike = if rank.is_some() { !any && !ranks.is_empty() } else { *who == peer(op) };
+                *known == does && alike
+            });
+            match same {
+                Some(place) => told[place].0.extend(rank),
+                None if told.len() == SHOWN => {
+                    told.push((Vec::new(), "others".to_owned(), String::new()));
+                    break;
+                }
+                None => told.push((rank.into_iter().collect(), peer(op), does)),
+            }
         }
-        format!("{verb} {}{on}", words::tag(operation))
+        let parts = told.into_iter().map(|(ranks, who, does)| {
+            let who = if ranks.is_empty() { who } else { words::ranks(ranks) };
+            format!("{who}{does}")
+        });
+        words::list(&parts.collect::<Vec<_>>(), if any { "or" } else { "and" })
     }
+
+    /// What the peer of an operation that a thread waits for is to do: `send tag 17 on "halo"`.
+    pub fn does(job: &Job<'_>, proc: ProcIndex, thread: &Thread<'_>, op: &Op<'_>) -> String {
+        let on = on(job, proc, op);
+        if op.operation.internal {
+            return format!("take part in {}{on}", function(thread, op));
+        }
+        let verb = if op.queue == Posted::Receives { "send" } else { "receive" };
+        format!("{verb} {}{on}", words::tag(op.operation))
+    }
+
+    /// Whether the peer of an operation by which a library carries out a collective is in that collective, too.
+    fn is_inside(&self, job: &Job<'_>, thread: &Thread<'_>, op: &Op<'_>) -> bool {
+        let Some((id, peer)) = thread.collective.zip(op.global_rank()) else { return false };
+        let present = || self.collectives.get(id).present.iter();
+        op.operation.internal && !is_any(op) && present().any(|other| words::rank(job, *other) == Some(peer))
+    }
+}
+
+/// The communicator of an operation, after what is done on it.
+fn on(job: &Job<'_>, proc: ProcIndex, op: &Op<'_>) -> String {
+    let process = job.procs.get(proc.0).and_then(|proc| proc.process);
+    let communicator = process.and_then(|process| process.communicators.get(op.place));
+    communicator.map_or_else(String::new, |found| format!(" on {}", words::communicator(found)))
+}
+
+/// The collective operation that a library carries out by an operation: nobody has called what its algorithm is made of.
+fn function<'a>(thread: &'a Thread<'_>, op: &'a Op<'_>) -> Cow<'a, str> {
+    if let WaitKind::Collective(..) = thread.wait_kind {
+        return thread.call.c_name();
+    }
+    let within = op.operation.extra_text.iter().find_map(|remark| match remark {
+        Remark::Collective(Some((function, _))) => Some(&**function),
+        _ => None,
+    });
+    within.unwrap_or("a non-blocking collective").into()
+}
+
+/// Whether any rank may be the peer of an operation.
+fn is_any(op: &Op<'_>) -> bool {
+    op.operation.any_source && op.queue == Posted::Receives
 }
 
 fn is_unclear(need: &Need) -> bool {
@@ -111,7 +150,7 @@ fn peer(op: &Op<'_>) -> String {
     let operation = op.operation;
     let global = op.global_rank();
     let local = operation.actual_local_rank.or(operation.desired_local_rank);
-    match (operation.any_source && op.queue == Posted::Receives, global, local) {
+    match (is_any(op), global, local) {
         (true, _, _) => "any rank".to_owned(),
         (false, Some(rank), _) => format!("rank {rank}"),
         (false, None, Some(rank)) => format!("rank {rank} of the communicator"),

@@ -76,7 +76,7 @@ fn several_ranks_and_several_exceptions_are_told_apart() {
     }
     let same = twice(&snapshot).0;
     let finding = of_kind(&same, FindingKind::FinishedRank)[0];
-    let words = "ranks 0 and 2 have an unhandled ValueError from check at x.py:12 and each is in MPI_Finalize, while rank 1 \
+    let words = "ranks 0 and 2 have an unhandled ValueError from check at x.py:12 and are in MPI_Finalize, while rank 1 \
                  waits for them";
     assert_eq!(finding.summary, words);
     snapshot.processes[2].exceptions[0].line = Some(13);
@@ -84,7 +84,7 @@ fn several_ranks_and_several_exceptions_are_told_apart() {
     let finding = of_kind(&other, FindingKind::FinishedRank)[0];
     assert_eq!((finding.exceptions.len(), finding.exceptions[0].ranks.as_slice()), (2, &[0][..]));
     let words = "rank 0 has an unhandled ValueError from check at x.py:12 and rank 2 has an unhandled ValueError from check at \
-                 x.py:13 while rank 1 waits for ranks 0 and 2, of which each is in MPI_Finalize";
+                 x.py:13 while rank 1 waits for ranks 0 and 2, which are in MPI_Finalize";
     assert_eq!(finding.summary, words);
 }
 

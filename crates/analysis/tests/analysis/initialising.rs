@@ -24,7 +24,7 @@ fn who_has_not_called_it_holds_up_the_others() {
     let (findings, verdict) = diagnose(&snapshot, None);
     let [finding] = &findings[..] else { panic!("{findings:?}") };
     assert_eq!((finding.kind, &finding.ranks[..]), (FindingKind::SlowRank, &[1][..]));
-    let told = "rank 1 has not called MPI_Init yet and is in work at a.c:99 (pause) while ranks 0 and 2 wait for it";
+    let told = "rank 1 has not called MPI_Init yet and is in work (pause) while ranks 0 and 2 wait for it";
     assert_eq!(finding.summary, told);
     assert_eq!((verdict.state, verdict.limits.len()), (State::Waiting, 0), "{verdict:?}");
 }

@@ -101,7 +101,7 @@ fn plans_that_fit_prove_nothing() {
 fn plans_with_different_roots() {
     let told = first(&two([plan(&[("MPI_Ibcast", &[0])]), plan(&[("MPI_Ibcast", &[1])])]));
     assert_eq!((told.kind, told.certain), (Kind::RootMismatch, true));
-    let words = "in MPI_Ibcast on MPI_COMM_WORLD rank 0 with root 0 and rank 1 with root 1 wait for one another";
+    let words = "in MPI_Ibcast on MPI_COMM_WORLD rank 0 gives root 0 and rank 1 gives root 1";
     assert_eq!(told.summary, words);
     // Whichever of the two it was, their roots differ.
     let both = |root: &'static [i64]| plan(&[("MPI_Ireduce", root), ("MPI_Igather", root)]);

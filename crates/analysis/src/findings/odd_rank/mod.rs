@@ -15,7 +15,7 @@ use crate::stuck::Seen;
 use crate::waits::{Free, Need, ProcState};
 use crate::words;
 use groups::{Group, groups};
-use model::{Finding, FindingKind, Motion, OddReason};
+use model::{Finding, FindingKind, Motion, OddReason, Standing};
 use spots::{Manner, Spot, Spots, Step};
 
 /// A crowd has so many members at least.
@@ -269,12 +269,18 @@ fn finding(context: &Context<'_>, spots: &Spots<'_>, placed: &[ProcIndex], odd: 
     let (who, one) = (words::procs(job, procs), procs.len() == 1);
     let pick = |single: &'static str, many: &'static str| if one { single } else { many };
     let (is, it) = (pick("is", "are"), pick("it", "they"));
-    let place = procs.first().and_then(|proc| spots.spot(*proc)).map(|spot| spots.standing(spot));
-    let at = place.map_or_else(String::new, |place| format!("{it} {is} {place}"));
-    let elsewhere = odd.reasons.iter().find_map(|reason| match reason {
-        OddReason::Elsewhere { others, number, .. } => Some((others, *number)),
+    let mut place = procs.first().and_then(|proc| spots.spot(*proc)).map(|spot| spots.standing(spot));
+    let mut elsewhere = odd.reasons.iter().find_map(|reason| match reason {
+        OddReason::Elsewhere { others, number, .. } => Some((others.clone(), *number)),
         _ => None,
     });
+    // The table tells the lines; here they stand only where nothing else tells the two places apart.
+    let alike = |(one, (other, _)): (&Standing, &(Standing, u64))| one.without_line() == other.without_line();
+    if !place.as_ref().zip(elsewhere.as_ref()).is_some_and(alike) {
+        place = place.map(|place| place.without_line());
+        elsewhere = elsewhere.map(|(place, number)| (place.without_line(), number));
+    }
+    let at = place.map_or_else(String::new, |place| format!("{it} {is} {place}"));
     let there = elsewhere.map_or_else(String::new, |(place, number)| match number == others.len() as u64 {
         true => format!("; they are {place}"),
         false => format!("; {number} of them are {place}"),
