@@ -100,8 +100,8 @@ def test_a_job_is_launched_with_all_its_ranks(build: MpiBuild, place: Place) -> 
     assert [one[3] for one in held] == ["inferior 2", "inferior 3"]
     assert "Breakpoint 1" in broken
     assert "hit Breakpoint 1" in reached
-    assert "ranks 0-1:\n  2\n" in said or "rank 0:\n  2" in said or "rank 1:\n  2" in said
-    assert re.fullmatch(r"Let go of ranks 0-1 and launcher \S+; the job runs on\.\n", released)
+    assert "ranks 0 and 1:\n  2\n" in said or "rank 0:\n  2" in said or "rank 1:\n  2" in said
+    assert re.fullmatch(r"Let go of ranks 0 and 1 and launcher \S+; the job runs on\.\n", released)
     # What gdb had was what the ranks say of themselves, and the job goes on to its own end.
     place.await_files("rank.0", "rank.1")
     assert [one[2] for one in held] == [place.pid(0), place.pid(1)]
@@ -251,7 +251,7 @@ def test_a_part_of_the_ranks_where_the_launcher_allows_it(starter: Callable[...,
 def test_a_part_of_the_ranks_where_each_waits_for_its_gate(starter: Callable[..., Starter]) -> None:
     job = starter("I_AM_STARTER", ranks=3)
     launched, table, _ = run(job, f"mpi launch -ranks 1 {job.command}", "mpi ranks -format json", "mpi detach")
-    assert "does not say MPIR_partial_attach_ok: ranks 0,2 were attached to as well" in " ".join(launched.split())
+    assert "does not say MPIR_partial_attach_ok: ranks 0 and 2 were attached to as well" in " ".join(launched.split())
     assert "You are in rank 1 " in launched
     assert [one[3] is not None for one in ranks_of(table)] == [False, True, False]
     job.await_files("released.0", "released.1", "released.2")
@@ -370,10 +370,10 @@ def test_a_running_job_is_attached_to_and_ends_as_it_would(build: MpiBuild) -> N
             "mpi detach",
             "info inferiors",
         )
-        assert f"(pid {job.launcher.pid}): attached to ranks 0-1.\n" in attached
+        assert f"(pid {job.launcher.pid}): attached to ranks 0 and 1.\n" in attached
         assert ranks_of(table) == [(rank, 0, job.pids[rank], f"inferior {rank + 1}") for rank in range(2)]
         assert names.startswith(f"Rank 0 of 2, pid {job.pids[0]}")
-        assert released == "Let go of ranks 0-1; the job runs on.\n"
+        assert released == "Let go of ranks 0 and 1; the job runs on.\n"
         assert inferiors(listed) == {}
         job.assert_running()
         assert job.finish() == 0
@@ -394,7 +394,7 @@ def test_some_ranks(four: Job) -> None:
     attached, listed, again, more = GDB.run(
         f"mpi attach {of(four)} -ranks 1,3", "info inferiors", "mpi attach -ranks 0-1", "info inferiors"
     )
-    assert "attached to ranks 1,3; 2 more of the job are not asked for" in attached
+    assert "attached to ranks 1 and 3; 2 more of the job are not asked for" in attached
     assert "You are in rank 1 (inferior 1)" in attached
     assert inferiors(listed) == {1: four.pids[1], 2: four.pids[3]}
     # Those that are there already stay, and so does the user.
@@ -457,7 +457,7 @@ def test_a_rank_that_another_debugger_has_is_a_line(four: Job) -> None:
         processes.wait_until(lambda: processes.tracer(four.pids[2]) == other.pid, "the other debugger")
         attached, table = GDB.run(f"mpi attach {of(four)}", "mpi ranks -format json")
         assert f"rank 2: pid {four.pids[2]}: already traced by pid {other.pid}" in attached
-        assert "attached to ranks 0-1,3; 1 more of the job is" in attached
+        assert "attached to ranks 0, 1 and 3; 1 more of the job is" in attached
         assert [one[3] for one in ranks_of(table)] == ["inferior 1", "inferior 2", None, "inferior 3"]
     finally:
         other.communicate(b"detach\nquit\n", timeout=60)
@@ -480,7 +480,7 @@ def test_a_rank_that_is_killed_while_it_runs(debian_mpi: MpiBuild, start_job: Ca
     assert "terminated with signal SIGKILL" in ended
     assert [one[3] is not None for one in ranks_of(table)] == [True, False, True]
     assert said == "rank 0:\n  0\nrank 2:\n  2\nNot attached to, and left out: rank 1\n"
-    assert released == "Let go of ranks 0,2; the job runs on.\n"
+    assert released == "Let go of ranks 0 and 2; the job runs on.\n"
     for rank in (0, 2):
         processes.assert_running(job.pids[rank])
     os.kill(job.launcher_pid, signal.SIGCONT)
@@ -500,7 +500,7 @@ def test_a_rank_that_is_killed_while_it_is_stopped(debian_mpi: MpiBuild, start_j
     assert said == "rank 1:\n  error: the process has ended\n  to remove it, type: mpi detach RANK\n"
     assert one == "Let go of rank 1; the job runs on.\n"
     assert [held[3] is not None for held in ranks_of(table)] == [True, False, True]
-    assert released == "Let go of ranks 0,2; the job runs on.\n"
+    assert released == "Let go of ranks 0 and 2; the job runs on.\n"
     for rank in (0, 2):
         processes.assert_running(job.pids[rank])
     os.kill(job.launcher_pid, signal.SIGCONT)
@@ -519,8 +519,8 @@ def test_equal_output_is_told_once(four: Job) -> None:
         "output $_inferior",
     )
     assert same == "ranks 0-3:\n  42\n"
-    assert split == "ranks 0,2:\n  0\nranks 1,3:\n  1\n"
-    assert some == "ranks 0,2-3:\n  here\n"
+    assert split == "ranks 0 and 2:\n  0\nranks 1 and 3:\n  1\n"
+    assert some == "ranks 0, 2 and 3:\n  here\n"
     assert failed == 'ranks 0-3:\n  error: No symbol "no_such_variable" in current context.\n'
     assert where == "1"
     four.assert_running()
@@ -568,9 +568,9 @@ def test_letting_go_of_some(four: Job) -> None:
     _, released, listed, rest, none, nothing = GDB.run(
         f"mpi attach {of(four)}", "mpi detach 0,2", "info inferiors", "mpi detach", "info inferiors", "mpi detach"
     )
-    assert released == "Let go of ranks 0,2; the job runs on.\n"
+    assert released == "Let go of ranks 0 and 2; the job runs on.\n"
     assert list(inferiors(listed).values()) == [four.pids[1], four.pids[3]]
-    assert rest == "Let go of ranks 1,3; the job runs on.\n"
+    assert rest == "Let go of ranks 1 and 3; the job runs on.\n"
     assert inferiors(none) == {}
     assert "mpi detach: no rank was attached to by mpi attach or mpi launch\n" in nothing
     four.assert_running()

@@ -55,7 +55,7 @@ def test_its_setting_is_the_users_again(comms_job: Job) -> None:
         "mpi detach",
     )
     assert re.search(r"packet-timeout \(unsigned\) = 7$", output, re.MULTILINE), output
-    assert "attached to ranks 0-1" in output
+    assert "attached to ranks 0 and 1" in output
     comms_job.assert_running()
 
 

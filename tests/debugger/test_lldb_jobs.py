@@ -164,7 +164,7 @@ def test_launchers_that_are_scripts(mpir_mpi: MpiBuild, place: Place) -> None:
             "mpi detach",
             environment=place.environment,
         )
-        assert "here are ranks 0-1." in said
+        assert "here are ranks 0 and 1." in said
         # One that only starts a launcher knows nothing of MPIR; one that becomes it does.
         assert ("does not have the MPIR interface" in said) == (script == python)
         processes.wait_until(lambda at=inner: all((at / f"rank.{rank}").exists() for rank in range(2)), "the ranks")
@@ -234,7 +234,7 @@ def test_attach_to_a_job(started: Started) -> None:
         "mpi attach -launcher",
         "mpi detach",
     )
-    assert "attached to ranks 0,2; 1 more of the job" in some and "You are in rank 0 (target #0)" in some
+    assert "attached to ranks 0 and 2; 1 more of the job" in some and "You are in rank 0 (target #0)" in some
     assert "attached to ranks 0-2." in again
     assert table.count("stopped") == 3
     assert out == "Let go of rank 1; the job runs on.\n"
@@ -290,7 +290,7 @@ def test_a_rank_that_is_killed_while_it_is_stopped(three: Job) -> None:
         ("Let go of rank 1; the job runs on.\n", "error: mpi detach: of rank 1 none is attached to\n")
     )
     assert ranks_of(table)[1]["held_by"] is None
-    assert released == "Let go of ranks 0,2; the job runs on.\n"
+    assert released == "Let go of ranks 0 and 2; the job runs on.\n"
     for rank in (0, 2):
         processes.assert_running(three.pids[rank])
 
@@ -309,7 +309,7 @@ def test_a_rank_that_is_killed_while_it_runs(three: Job) -> None:
     )
     assert [held["held_by"] for held in ranks_of(outputs[4]).values()] == ["target #0", None, "target #2"]
     assert outputs[5] == "rank 0:\n  (int) $0 = 0\nrank 2:\n  (int) $0 = 2\nNot attached to, and left out: rank 1\n"
-    assert outputs[6] == "Let go of ranks 0,2; the job runs on.\n"
+    assert outputs[6] == "Let go of ranks 0 and 2; the job runs on.\n"
     for rank in (0, 2):
         processes.assert_running(three.pids[rank])
 
@@ -355,7 +355,7 @@ def test_a_launcher_that_is_itself_rank_0(starter: Callable[..., Starter]) -> No
 def test_a_part_of_the_ranks_where_each_waits_for_its_gate(starter: Callable[..., Starter]) -> None:
     job = starter("I_AM_STARTER", ranks=3)
     launched, table, _ = run_starter(job, "mpi ranks -format json", "mpi detach", options="-ranks 1")
-    assert "does not say MPIR_partial_attach_ok: ranks 0,2 were attached to as well" in " ".join(launched.split())
+    assert "does not say MPIR_partial_attach_ok: ranks 0 and 2 were attached to as well" in " ".join(launched.split())
     assert "You are in rank 1 " in launched
     assert [one["held_by"] is not None for one in ranks_of(table).values()] == [False, True, False]
     job.await_files("released.0", "released.1", "released.2")

@@ -123,7 +123,7 @@ def test_a_debugger_does_not_attach_to_the_false_rank(false_rank: List[Any], ins
     said = re.sub(r"\s+", " ", said)
     if AM_ROOT:
         assert f"pid {process.child} (sleep) of uid {OTHER} is left out: the job is root (uid 0)'s" in said
-        assert "attached to ranks 0-1." in said, said
+        assert "attached to ranks 0 and 1." in said, said
     else:
         assert "attached to ranks 0-2." in said, said
     processes.assert_running(process.child)

@@ -69,7 +69,7 @@ def test_all_worlds_of_a_job_are_read_as_one_universe(debugger: Gdb, spawned: Wo
         "mpi ranks -format json",
         "mpi detach",
     )
-    assert "attached to ranks 0-1 and ranks 0-2 of world 1 and rank 0 of world 2." in attached
+    assert "attached to ranks 0 and 1 and ranks 0-2 of world 1 and rank 0 of world 2." in attached
     # Without a plug-in in use none is loaded to ask where to stop.
     assert "plug-in" not in attached
     for text in (builtin, told):
@@ -121,7 +121,7 @@ def test_ranks_stop_in_gdb_where_they_have_spawned(mpir_mpi: MpiBuild, place: Pl
     assert sorted(int(pid) for pid in re.findall(r"pid\s+(\d+)", said[2])) == sorted(offspring)
     assert "(truth_spawn)" in said[2]
     assert "To have those that are new, type: mpi attach\n" in told
-    assert "attached to ranks 0-1 and ranks 0-2 of world 1." in attached
+    assert "attached to ranks 0 and 1 and ranks 0-2 of world 1." in attached
     found = listed(ranks)
     assert sorted(pid for world, _, pid in found if world == 1) == sorted(offspring)
     assert found[-1] == (2, None, other)
@@ -152,7 +152,7 @@ def test_ranks_stop_in_lldb_where_they_have_spawned(
         typed("mpi foreach all continue", "resuming")
         while "running" in typed("mpi foreach 0,1 process status", "rank"):
             pass
-        assert "ranks 0-1 will stop in truth_have_spawned" in typed("mpi attach", "mpi detach")
+        assert "ranks 0 and 1 will stop in truth_have_spawned" in typed("mpi attach", "mpi detach")
         seen = typed("mpi foreach all continue", "resuming")
         while seen.count("type: mpi attach") < 2:
             seen += terminal.read_until("type: mpi attach")
@@ -162,7 +162,7 @@ def test_ranks_stop_in_lldb_where_they_have_spawned(
             said = re.search(rf"rank {rank} has spawned processes: (.*?)\.\r?\n", seen, re.S)
             assert said is not None, seen
             assert sorted(int(pid) for pid in re.findall(r"pid\s+(\d+)", said[1])) == sorted(offspring)
-        assert "attached to ranks 0-1 and ranks 0-2 of world 1." in typed("mpi attach", "mpi detach")
+        assert "attached to ranks 0 and 1 and ranks 0-2 of world 1." in typed("mpi attach", "mpi detach")
         # They stay where they are: nobody has let them go on to spawn more.
         assert children(place, 2) == []
         typed("mpi detach", "the job runs on")

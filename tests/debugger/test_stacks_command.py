@@ -47,7 +47,7 @@ def test_all_processes_of_the_debugger_as_one_tree(debugger: Gdb, job: Job) -> N
     assert outputs[0].splitlines()[-9:] == [
         "Where the main threads of ranks 0-2 stand, outermost first:",
         f"  main at odd_rank.c:{line('STEP')}",
-        "  |- ranks 0,2 (2 of 3, all but 1)",
+        "  |- ranks 0 and 2 (2 of 3, all but 1)",
         f"  |    step at odd_rank.c:{line('BARRIER')}",
         "  |    MPI_Barrier",
         "  `- rank 1 (1 of 3)",

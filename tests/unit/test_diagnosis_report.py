@@ -51,7 +51,7 @@ def test_exceptions_of_python_stand_below_the_findings() -> None:
     found = Snapshot.from_json(json.dumps(content)).diagnosis
     assert found is not None
     below = shown(found).partition("Exceptions:\n")[2].splitlines()
-    assert below[0] == "  ranks 0,2 handling ValueError, raised in parse at x.py:12"
+    assert below[0] == "  ranks 0 and 2 handling ValueError, raised in parse at x.py:12"
     assert below[1:3] == ["  rank 3 ended by Key\\x1bError", "  rank 3 handling an exception"]
     assert "/home/me/x.py:12" in shown(found, verbose=True)
     assert "Exceptions" not in shown(diagnosed(finding()))
@@ -154,7 +154,7 @@ def test_ranks_at_one_place_are_one_line() -> None:
     late = call(4, None, 9, "", caller="compute")
     slow = finding("missing in collective", "rank 4 is missing", ranks=list(range(1024)), calls=[*many, late])
     text = shown(diagnosed(slow, processes=2))
-    assert "  ranks 0-3,5-1023  MPI_Barrier  exchange at halo.c:7  waits for rank 4\n" in text
+    assert "  ranks 0-3 and 5-1023  MPI_Barrier  exchange at halo.c:7  waits for rank 4\n" in text
     assert "  rank 4            outside MPI  compute at halo.c:9\n" in text
 
 
@@ -170,14 +170,14 @@ def test_a_line_of_several_ranks_has_the_arguments_of_all() -> None:
     assert "ranks 0-2  MPI_Gather(root 1, comm MPI_COMM_WORLD)" in text(1, 1, 1)
     assert "ranks 0-2  MPI_Gather(root 0/1/2, comm MPI_COMM_WORLD)" in text(0, 1, 2)
     assert "ranks 0-3  MPI_Gather(root ..., comm MPI_COMM_WORLD)" in text(0, 1, 2, 3)
-    assert "ranks 0,1  MPI_Gather(root ?, comm MPI_COMM_WORLD)" in text(0, None)
+    assert "ranks 0 and 1  MPI_Gather(root ?, comm MPI_COMM_WORLD)" in text(0, None)
     # A communicator that the library tells, not the arguments, is that of one rank alone.
     unknown = [{"name": "comm", "value": None}]
     one, other = (
         call(rank, None, 42, "MPI_Barrier", arguments=unknown, communicator=rank if known else None)
         for rank, known in ((0, True), (1, False))
     )
-    assert "ranks 0,1  MPI_Barrier(comm ?)" in shown(diagnosed(finding(calls=[one, other]), processes=2))
+    assert "ranks 0 and 1  MPI_Barrier(comm ?)" in shown(diagnosed(finding(calls=[one, other]), processes=2))
 
 
 def test_ranks_whose_requests_other_calls_started_are_lines_of_their_own() -> None:
@@ -192,7 +192,7 @@ def test_ranks_whose_requests_other_calls_started_are_lines_of_their_own() -> No
     )
     text = shown(diagnosed(found, processes=3))
     assert re.search(
-        r"ranks 0,2 +MPI_Waitall.*\n(?: .*\n)? +request reqs\[0\], started by MPI_Igather at halo.c:8\n", text
+        r"ranks 0 and 2 +MPI_Waitall.*\n(?: .*\n)? +request reqs\[0\], started by MPI_Igather at halo.c:8\n", text
     )
     assert re.search(
         r"rank 1 +MPI_Waitall.*\n(?: .*\n)? +request reqs\[1\], started by MPI_Igather at halo.c:9\n", text
@@ -278,7 +278,7 @@ def test_without_findings_it_says_where_the_ranks_are() -> None:
     text = shown(what.diagnose())
     places = text[text.index("Where they are:") :]
     assert "  rank 0     in MPI_Recv                      main at a.c:3\n" in places
-    assert "  ranks 1,2  outside MPI, in clock_nanosleep  work at a.c:9\n" in places
+    assert "  ranks 1 and 2  outside MPI, in clock_nanosleep  work at a.c:9\n" in places
     assert "  rank 3     after MPI_Finalize\n  rank 4     could not be read\n" in places
 
 

@@ -32,8 +32,8 @@ def job(*more: Dict[str, Any]) -> Snapshot:
 
 def test_a_communicator_is_shown_once_with_all_who_wait_in_it() -> None:
     text = shown(grouped.write_by_communicator, job())
-    assert "MPI_COMM_WORLD: world ranks 0-7, seen in ranks 0-4,6,7\n" in text
-    assert "  ranks 0-4,6: pending receive from 7, tag 7, " in text
+    assert "MPI_COMM_WORLD: world ranks 0-7, seen in ranks 0-4, 6 and 7\n" in text
+    assert "  ranks 0-4 and 6: pending receive from 7, tag 7, " in text
     assert text.count("MPI_COMM_WORLD") == 1
     assert "Nothing is pending or unexpected in: MPI_COMM_SELF (7 of that name)\n" in text
     assert text.endswith("7 processes, 14 communicators: 0 pending sends, 6 pending receives, 0 unexpected messages\n")
@@ -45,7 +45,7 @@ def test_communicators_of_one_name_with_other_members_are_others() -> None:
         return process(communicator("half", group=group, pending_receives=receives), rank=number, pid=number + 1)
 
     text = shown(grouped.write_by_communicator, snapshot(half(0, [0, 2]), half(1, [1, 3]), half(2, [0, 2])))
-    assert "half: world ranks 0,2, seen in ranks 0,2\n" in text
+    assert "half: world ranks 0,2, seen in ranks 0 and 2\n" in text
     assert "half: world ranks 1,3, seen in rank 1\n" in text
 
 
@@ -57,13 +57,13 @@ def test_both_sides_of_an_intercommunicator_are_one() -> None:
 
     text = shown(grouped.write_by_communicator, snapshot(side(0, [0, 1], [2, 3]), side(2, [2, 3], [0, 1])))
     assert text.count("inter: world ranks") == 1
-    assert "seen in ranks 0,2" in text
+    assert "seen in ranks 0 and 2" in text
 
 
 def test_only_what_differs() -> None:
     text = shown(grouped.write_by_difference, job())
     assert "Equal in all 7 processes:\n  Open MPI 4.1.4, transport ob1\n" in text
-    assert "ranks 0-4,6 (6 processes):\n  MPI_COMM_WORLD: pending receive from 7, tag 7, " in text
+    assert "ranks 0-4 and 6 (6 processes):\n  MPI_COMM_WORLD: pending receive from 7, tag 7, " in text
     assert "rank 7 (1 process):\n  nothing else\n" in text
     assert text.count("Open MPI") == 1
 

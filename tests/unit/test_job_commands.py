@@ -206,8 +206,8 @@ def entries(*places: Sequence[Optional[int]]) -> List[RankEntry]:
 
 def test_ranks_for_people() -> None:
     assert named(entries((3, 0))) == "rank 3"
-    assert named(entries((0, 0), (1, 0), (5, 0))) == "ranks 0-1,5"
-    assert named(entries((0, 0), (0, 1), (1, 1))) == "rank 0 and ranks 0-1 of world 1"
+    assert named(entries((0, 0), (1, 0), (5, 0))) == "ranks 0, 1 and 5"
+    assert named(entries((0, 0), (0, 1), (1, 1))) == "rank 0 and ranks 0 and 1 of world 1"
     assert named(entries((0, 0), (None, 0))) == "rank 0 and a process without a rank"
     assert named([]) == ""
 

@@ -37,7 +37,7 @@ OUTPUT = [MAIN, frame("write_output", "/src/io.c", 88), frame("fwrite", image="/
 
 def test_two_ranks() -> None:
     assert str(snapshot(BARRIER, OUTPUT).stacks()).splitlines() == [
-        "Where the main threads of ranks 0-1 stand, outermost first:",
+        "Where the main threads of ranks 0 and 1 stand, outermost first:",
         "  main at solver.c:210",
         "  |- rank 0 (1 of 2, all but 1)",
         "  |    step at solver.c:120",
@@ -50,7 +50,7 @@ def test_two_ranks() -> None:
 
 def test_sixty_four_ranks() -> None:
     text = str(snapshot(*[OUTPUT if rank == 17 else BARRIER for rank in range(64)]).stacks())
-    assert "  |- ranks 0-16,18-63 (63 of 64, all but 17)\n" in text
+    assert "  |- ranks 0-16 and 18-63 (63 of 64, all but 17)\n" in text
     assert "  `- rank 17 (1 of 64)\n" in text
     assert len(text.splitlines()) == 8
 
@@ -60,7 +60,7 @@ def test_what_is_not_known() -> None:
     assert str(tree.stacks()).splitlines()[-3:] == [
         "  `- rank 3 (1 of 2, all but 0)",
         "       ?? in libx.so",
-        "Not read: ranks 1-2.",
+        "Not read: ranks 1 and 2.",
     ]
     assert str(snapshot(None).stacks()) == "No stack could be read.\nNot read: rank 0."
     half = str(snapshot([frame("step", "a.c", 4)], complete=False).stacks()).splitlines()
@@ -70,7 +70,7 @@ def test_what_is_not_known() -> None:
 def test_some_stand_further_out() -> None:
     text = str(snapshot(BARRIER, BARRIER[:2], BARRIER).stacks())
     assert text.splitlines()[3:] == [
-        "  |- ranks 0,2 (2 of 3, all but 1)",
+        "  |- ranks 0 and 2 (2 of 3, all but 1)",
         "  |    MPI_Barrier",
         "  `- rank 1 (1 of 3): here",
     ]

@@ -54,7 +54,7 @@ struct Place<'a> {
     failed: bool,
 }
 
-/// Function, file, line, caller.
+/// Function, file, line or else the offset in the caller, caller.
 type Spot<'a> = (Option<&'a str>, Option<&'a str>, Option<i64>, Option<&'a str>);
 
 /// A thread outside MPI, and whether its stack was seen whole.
@@ -100,7 +100,12 @@ impl<'a> CallPlace<'a> {
             .collect()
         });
         Self {
-            spot: (Some(call.function.as_str()), call.file.as_deref(), call.line, call.caller.as_deref()),
+            spot: (
+                Some(call.function.as_str()),
+                call.file.as_deref(),
+                call.line.or(call.offset),
+                call.caller.as_deref(),
+            ),
             arguments: call
                 .arguments
                 .iter()
@@ -114,7 +119,7 @@ impl<'a> CallPlace<'a> {
 }
 
 fn thread(outside: &Outside) -> Thread<'_> {
-    let Outside { function, file, line, caller, .. } = outside;
-    let spot = (function.as_deref(), file.as_deref(), *line, caller.as_deref());
+    let Outside { function, file, line, offset, caller, .. } = outside;
+    let spot = (function.as_deref(), file.as_deref(), line.or(*offset), caller.as_deref());
     (outside.thread, spot, outside.complete)
 }

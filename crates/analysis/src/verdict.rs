@@ -9,7 +9,7 @@ use super::stuck::Seen;
 use super::waits::{Free, Need, ProcState, Standstill};
 use super::words;
 use functions::WaitKind;
-use model::{Finding, FindingKind, Limit, LimitKind, Process, Snapshot, State, Verdict};
+use model::{Finding, FindingKind, Frame, Limit, LimitKind, Process, Snapshot, State, Verdict};
 
 /// So many process ids are told, to be typed.
 const MOST_PIDS: usize = 16;
@@ -370,6 +370,10 @@ fn limits(context: &Context<'_>) -> Vec<(Limit, String)> {
             limit(LimitKind::CommunicatorsAlike, &[], doubt.to_string());
         }
     }
+    for (file, procs) in without_debug_information(context) {
+        let text = format!("No debug information in {file}: recompile it with -g for file and line.");
+        limit(LimitKind::NoDebugInformation, &procs, text);
+    }
     let lost: Vec<ProcIndex> = (0..context.seen.len())
         .map(ProcIndex)
         .filter(|proc| context.seen[proc.0] == Seen::Once && !context.threads(*proc).is_empty())
@@ -382,4 +386,27 @@ fn limits(context: &Context<'_>) -> Vec<(Limit, String)> {
         );
     }
     limits
+}
+
+/// The files of the application in whose code ranks stand without a line, a few of them.
+fn without_debug_information(context: &Context<'_>) -> Vec<(String, Vec<ProcIndex>)> {
+    let mut found: Vec<(String, Vec<ProcIndex>)> = Vec::new();
+    for index in 0..context.job.procs.len() {
+        let proc = ProcIndex(index);
+        let Some(process) = context.process(proc) else { continue };
+        let inside = process.calls.iter().map(|call| call.thread);
+        let Some(thread) = inside.chain(process.outside.iter().map(|outside| outside.thread)).next() else { continue };
+        let own = |frame: &&Frame| frame.application == Some(true) && !frame.wrapper && frame.language.is_none();
+        let stack = process.stacks.iter().find(|stack| stack.thread == thread);
+        let Some(frame) = stack.and_then(|stack| stack.frames.iter().find(own)) else { continue };
+        let image = frame.image.as_deref().and_then(|path| path.rsplit('/').next());
+        let Some(image) = image.filter(|_| frame.file.is_none()) else { continue };
+        let is_full = found.len() >= SHOWN;
+        match found.iter_mut().find(|(known, _)| known == image) {
+            Some((_, procs)) => procs.push(proc),
+            None if !is_full => found.push((image.to_owned(), vec![proc])),
+            None => {}
+        }
+    }
+    found
 }

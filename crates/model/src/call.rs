@@ -20,6 +20,9 @@ pub struct Call {
     pub file: Option<Text>,
     /// Line of that call.
     pub line: Option<i64>,
+    /// Bytes from the start of `caller` to that call, of the application without debug information.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset: Option<i64>,
     /// The application's function that called MPI.
     pub caller: Option<Text>,
     /// The functions of libraries through which it did, outermost first, as far as they have names.
@@ -180,6 +183,9 @@ pub struct Outside {
     pub file: Option<String>,
     /// The line at which it is.
     pub line: Option<i64>,
+    /// Bytes from the start of `caller` to where it is, of the application without debug information.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset: Option<i64>,
     /// As `Call::fingerprint`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fingerprint: Option<String>,

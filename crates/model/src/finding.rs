@@ -255,6 +255,8 @@ pub enum LimitKind {
     CommunicatorsAlike,
     /// Ranks could not be compared with the earlier look.
     NotCompared,
+    /// The application has no debug information where ranks stand.
+    NoDebugInformation,
 }
 
 /// What limits a diagnosis: the sentence at the same place of [`Verdict::limits`] says it.

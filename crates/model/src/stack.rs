@@ -17,6 +17,9 @@ pub struct Frame {
     pub file: Option<String>,
     /// Line in it.
     pub line: Option<i64>,
+    /// Bytes from the start of the function to where the frame is, of the application's without a line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub offset: Option<i64>,
     /// Whether it is code of the application: of the executable, or of a library that is none of the system's and of the MPI.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub application: Option<bool>,
@@ -124,6 +127,7 @@ impl Stack {
             function: function.into(),
             file: caller.and_then(|frame| frame.file.as_deref()).map(Text::from),
             line: caller.and_then(|frame| frame.line),
+            offset: caller.and_then(|frame| frame.offset),
             caller: caller.and_then(|frame| frame.function.as_deref()).map(Text::from),
             through: self.through(index),
             ..Call::default()
@@ -194,6 +198,7 @@ impl Stack {
             caller: own.and_then(|frame| frame.function.clone()),
             file: own.and_then(|frame| frame.file.clone()),
             line: own.and_then(|frame| frame.line),
+            offset: own.and_then(|frame| frame.offset),
             fingerprint: self.fingerprint.clone(),
             main: self.main,
             complete: Some(self.complete),

@@ -126,6 +126,7 @@ fn frame(memory: &Memory<'_>, codes: &Codes, at: TargetAddr) -> Result<Option<Fr
         function: Some(code.function.clone()),
         file: Some(code.file.clone()),
         line,
+        offset: None,
         application: Some(place == Place::Application),
         image: None,
         language: Some(FrameLanguage::Python),

@@ -119,4 +119,4 @@ def terminal_width() -> int:
     """Columns of the terminal that is written to; those of a report elsewhere."""
     if not sys.stdout.isatty():
         return WIDTH
-    return max(40, min(WIDTH, shutil.get_terminal_size((WIDTH, 24)).columns))
+    return max(40, shutil.get_terminal_size((WIDTH, 24)).columns)

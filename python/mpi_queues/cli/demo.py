@@ -87,9 +87,11 @@ def _replay(missing: List[str]) -> None:
 
 def _tell(diagnosis: Diagnosis) -> None:
     style = terminal_style()
-    text.write_queues(diagnosis.snapshot.filtered(internal=False), sys.stdout.write, text.Options(style=style))
+    text.write_queues(
+        diagnosis.snapshot.filtered(internal=False), sys.stdout.write, text.Options(width=terminal_width(), style=style)
+    )
     say("\nWhy it is stuck:\n")
-    report.write_diagnosis(diagnosis, sys.stdout.write, report.Options(width=terminal_width(), style=style))
+    report.write_diagnosis(diagnosis, sys.stdout.write, report.Options(width=width, style=style))
 
 
 def _write_report(diagnosis: Diagnosis) -> None:

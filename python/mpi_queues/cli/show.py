@@ -9,8 +9,11 @@ from typing import Any, List, Tuple
 from .._native import Snapshot
 from ..errors import UsageError, UserError
 from ..report import grouped, handles, text
-from .answers import chosen, finish, merged, terminal_style, write_facts, write_json
+from .answers import chosen, finish, merged, terminal_style, terminal_width, write_facts, write_json
 from .options import add_format, add_source, add_targets, add_wrappers, request_of, requested, row_limit
+
+#: Of more ranks only what differs is told, unless all is asked for.
+_MOST_RANKS = 8
 
 
 def add_commands(commands: Any) -> None:
@@ -26,7 +29,7 @@ def _add_show(commands: Any) -> None:
         description="Shows the message queues of MPI processes: of core files, and of live ones, which are stopped\n"
         "while they are read, and go on.",
         epilog="examples:\n"
-        "  mpi-queues show mpirun --by difference\n"
+        "  mpi-queues show mpirun\n"
         "  mpi-queues show 4242 --by communicator\n"
         "  mpi-queues show $(pgrep -x my_solver) --comm halo\n"
         "  mpi-queues show core.4242 --exe ./my_solver\n"
@@ -46,9 +49,10 @@ def _add_show(commands: Any) -> None:
     parser.add_argument(
         "--by",
         choices=("rank", "communicator", "difference"),
-        default="rank",
-        help="text: each rank; each communicator once with all who wait in it; or only what differs (default: rank)",
+        help="text: each rank; each communicator once with all who wait in it; or only what differs "
+        f"(default: rank; above {_MOST_RANKS} ranks difference)",
     )
+    parser.add_argument("--all", action="store_true", help="text: each rank, also of many")
     parser.set_defaults(run=show)
 
 
@@ -86,10 +90,13 @@ def show(options: argparse.Namespace) -> int:
         write_json(shown)
     else:
         views = {"communicator": grouped.write_by_communicator, "difference": grouped.write_by_difference}
-        views.get(options.by, text.write_queues)(
+        few = options.all or len(shown.processes) <= _MOST_RANKS
+        by = options.by or ("rank" if few else "difference")
+        views.get(by, text.write_queues)(
             shown,
             sys.stdout.write,
             text.Options(
+                width=terminal_width(),
                 limit=options.limit,
                 hidden_internal=text.count_operations(found) - text.count_operations(shown),
                 show_internal="--internal",
@@ -98,6 +105,8 @@ def show(options: argparse.Namespace) -> int:
                 style=terminal_style(),
             ),
         )
+        if not few and options.by is None:
+            sys.stdout.write("Each rank by itself: --all\n")
     return finish(shown, failures, options)
 
 
@@ -110,7 +119,7 @@ def comms(options: argparse.Namespace) -> int:
     if options.format == "json":
         write_json(shown)
     else:
-        text.write_communicators(shown, sys.stdout.write, text.Options(style=terminal_style()))
+        text.write_communicators(shown, sys.stdout.write, text.Options(width=terminal_width(), style=terminal_style()))
     return finish(shown, failures, options)
 
 

@@ -12,7 +12,7 @@ from ..errors import UserError, as_user_error
 from ..launchers import job as acquisition
 from ..launchers import selection
 from ..launchers.model import Job, RankEntry, World
-from ..report.words import clean
+from ..report.words import clean, ranks_named
 from . import options as opt
 from .context import Context
 from .job_control import Held
@@ -103,7 +103,7 @@ def having(entry: RankEntry, held: Dict[int, Held]) -> Optional[Held]:
 
 
 def named(entries: Iterable[RankEntry]) -> str:
-    """Ranks for people: ``rank 3``, ``ranks 0-2,5``, ``ranks 0-3 and ranks 0-1 of world 1``."""
+    """Ranks for people: ``rank 3``, ``ranks 0-2 and 5``, ``ranks 0-3 and ranks 0 and 1 of world 1``."""
     worlds: Dict[int, List[int]] = {}
     nameless = 0
     for entry in entries:
@@ -112,8 +112,7 @@ def named(entries: Iterable[RankEntry]) -> str:
         else:
             worlds.setdefault(entry.world, []).append(entry.rank)
     parts = [
-        f"rank{'s' if len(set(ranks)) > 1 else ''} {selection.numbers(ranks)}{f' of world {world}' if world else ''}"
-        for world, ranks in sorted(worlds.items())
+        f"{ranks_named(members)}{f' of world {world}' if world else ''}" for world, members in sorted(worlds.items())
     ]
     if nameless:
         parts.append("a process without a rank" if nameless == 1 else f"{nameless} processes without a rank")

@@ -7,9 +7,8 @@ from typing import Any, List, Mapping, Optional, Sequence, Tuple
 
 from .._native import Diagnosis, Finding
 from ..report import diagnosis as report
-from ..report.diagnosis_options import ranks_named
 from ..report.places import where
-from ..report.words import clean, shorten
+from ..report.words import clean, ranks_named, shorten
 from .elements import Element, element, table
 from .sources import Quoted, quoted
 

@@ -7,8 +7,7 @@ from collections import Counter
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from .._native import Diagnosis, Finding
-from ..report.diagnosis_options import ranks_named
-from ..report.words import counted, shorten
+from ..report.words import counted, ranks_named, shorten
 from ..system.written import new_file
 from . import cause
 from .document import document

@@ -6,8 +6,7 @@ from typing import Dict, List, Optional, Tuple
 
 from .._native import Diagnosis
 from ..report.diagnosis import seconds
-from ..report.diagnosis_options import ranks_named
-from ..report.words import shorten
+from ..report.words import ranks_named, shorten
 from .elements import Element, element, row, table
 
 #: What the words of the JSON say.

@@ -6,13 +6,13 @@ from typing import Any, Dict, Iterable, List, Mapping, Sequence, Set, Tuple
 
 from .._native import Diagnosis, Finding, Snapshot
 from .diagnosis_ends import seconds, write_limits, write_movement, write_next, write_unread, write_worlds
-from .diagnosis_options import FURTHER, ROWS, Options, Write, cut, ranks_named, write_more
+from .diagnosis_options import FURTHER, ROWS, Options, Write, cut, write_more
 from .diagnosis_places import process_of, write_others, write_waiting
 from .diagnosis_rows import Row, at_one_place, write_rows
 from .exceptions import write_exceptions
 from .places import call_text, told_of, where
 from .started import started, started_lines, starting_places
-from .words import clean, counted, wrapped
+from .words import clean, counted, ranks_named, wrapped
 
 #: What is said of the whole where the sentence is missing, as in a file that another program wrote.
 _STATES = {
@@ -121,7 +121,7 @@ def _write_elided(finding: Finding, left_out: Sequence[Row], write: Write, optio
 
 
 def _key(call: Mapping[str, Any]) -> Tuple[Any, ...]:
-    return tuple(call.get(name) for name in ("rank", "waits_for", "function", "file", "line", "caller"))
+    return tuple(call.get(name) for name in ("rank", "waits_for", "function", "file", "line", "caller", "offset"))
 
 
 def _grouped(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Dict, List, Tuple
 
 from .._native import Diagnosis, Snapshot
-from .diagnosis_options import LIMITS, ROWS, Options, Write, cut, ranks_named, write_more
-from .words import columns, counted, listed, pad, wrapped
+from .diagnosis_options import LIMITS, ROWS, Options, Write, cut, write_more
+from .words import columns, counted, listed, pad, ranks_named, wrapped
 
 _MOVED = {
     "stuck": "did not move",

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Callable, Optional, Sequence, Tuple
+from typing import Callable, Optional, Tuple
 
-from .words import WIDTH, ranks, shorten, wrapped
+from .words import WIDTH, shorten, wrapped
 
 Write = Callable[[str], object]
 
@@ -49,12 +49,6 @@ def write_more(what: str, write: Write, options: Options) -> None:
     indent = " " * (len(what) - len(what.lstrip()))
     hint = f" (to see all: {options.more})" if options.more and not options.verbose else ""
     write(wrapped(what + hint, indent, indent + "  ", width=options.width))
-
-
-def ranks_named(members: Sequence[int]) -> str:
-    """``rank 3`` or ``ranks 0-2,5``."""
-    different = sorted(set(members))
-    return f"rank{'' if len(different) == 1 else 's'} {ranks(different)}"
 
 
 def cut(sentence: str, options: Options) -> str:

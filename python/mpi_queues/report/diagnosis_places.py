@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import AbstractSet, Any, Dict, List, Optional, Sequence, Tuple
 
 from .._native import Process, Snapshot
-from .diagnosis_options import ROWS, Options, Write, ranks_named, write_more
+from .diagnosis_options import ROWS, Options, Write, write_more
 from .diagnosis_rows import Row, write_rows
 from .places import Place, of_process
 from .started import started, starting_places
-from .words import clean, counted
+from .words import clean, counted, ranks_named
 
 #: One of some processes at the same place, and their ranks.
 _Group = Tuple[Process, List[int]]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Dict, List, Sequence, Tuple
 
-from .diagnosis_options import Options, Write, ranks_named
-from .words import columns, pad, wrapped
+from .diagnosis_options import Options, Write
+from .words import columns, pad, ranks_named, wrapped
 
 
 @dataclass

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any, Dict, Iterable, List, Mapping, Tuple
 
 from .._native import Snapshot
-from .diagnosis_options import ROWS, Options, Write, ranks_named, write_more
+from .diagnosis_options import ROWS, Options, Write, write_more
 from .places import where
-from .words import clean, wrapped
+from .words import clean, ranks_named, wrapped
 from .worlds import rank_in
 
 #: What became of it: before its name, and between that and the place.
@@ -25,8 +25,7 @@ _NAMELESS = {"signal": "a signal", "unwinding": "a C++ exception", "ended": "the
 
 
 def write_exceptions(snapshot: Snapshot, told: Iterable[Mapping[str, Any]], write: Write, options: Options) -> None:
-    """A line for each place at which ranks have raised one, but for those that a finding has ``told``; nothing where there
-    is none."""
+    """A line for each place at which ranks have raised one, but for those that a finding has ``told``."""
     known = {_key(one, options) for one in told}
     groups: Dict[Tuple[str, str, str], List[int]] = {}
     for process in snapshot.with_exceptions():

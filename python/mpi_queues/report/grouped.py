@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Dict, Iterator, List, Sequence, Tuple
 
 from .._native import Communicator, Operation, Process, Snapshot
 from . import operations, process_lines, text
 from .operations import QUEUES, Which
 from .options import Options, Write
-from .words import clean, counted, listed, ranks, size, wrapped
+from .words import clean, counted, listed, ranks_named, size, wrapped
 from .worlds import Members, of_world, who
 
 #: Title, the word before the peer, and the queue.
@@ -29,9 +29,13 @@ def write_by_communicator(snapshot: Snapshot, write: Write, options: Options) ->
     for key in lines:
         name, _, group = key
         head = f"{name}: world ranks {group}" if group else name
-        write(options.style("communicator", wrapped(f"{head}, seen in {named(members[key])}", "", "  ")))
+        write(
+            options.style(
+                "communicator", wrapped(f"{head}, seen in {named(members[key])}", "", "  ", width=options.width)
+            )
+        )
         for line, of in lines[key].items():
-            write(wrapped(f"{named(of)}: {line}", "  ", "    "))
+            write(wrapped(f"{named(of)}: {line}", "  ", "    ", width=options.width))
         write("\n")
     idle: Dict[str, int] = {}
     for key in members:
@@ -39,7 +43,7 @@ def write_by_communicator(snapshot: Snapshot, write: Write, options: Options) ->
             idle[key[0]] = idle.get(key[0], 0) + 1
     if idle:
         names = listed(name if count == 1 else f"{name} ({count} of that name)" for name, count in idle.items())
-        write(wrapped(f"Nothing is pending or unexpected in: {names}", "", "  ") + "\n")
+        write(wrapped(f"Nothing is pending or unexpected in: {names}", "", "  ", width=options.width) + "\n")
     text.write_end(snapshot, write, options)
 
 
@@ -56,30 +60,34 @@ def write_by_difference(snapshot: Snapshot, write: Write, options: Options) -> N
         what = f"all {counted(len(alike), 'process')}" if len(groups) > 1 else named(alike)
         write(options.style("process", f"Equal in {what}:") + "\n")
         for fact in (fact for fact in known[0] if fact in common):
-            write(wrapped(fact, "  ", "    "))
+            write(wrapped(fact, "  ", "    ", width=options.width))
         write("\n")
     for different, of in groups.items():
         if not different and len(groups) == 1:
             continue
-        write(options.style("process", wrapped(f"{named(of)} ({counted(len(of), 'process')}):", "", "  ")))
+        write(
+            options.style(
+                "process", wrapped(f"{named(of)} ({counted(len(of), 'process')}):", "", "  ", width=options.width)
+            )
+        )
         for fact in different or ("nothing else",):
-            write(wrapped(fact, "  ", "    "))
+            write(wrapped(fact, "  ", "    ", width=options.width))
         write("\n")
     text.write_end(snapshot, write, options)
 
 
 def named(processes: Sequence[Process]) -> str:
-    """Processes for people: ``rank 3``, ``ranks 0-3,7``, ``ranks 0-3 and ranks 0,1 of world 1``."""
+    """Processes for people: ``rank 3``, ``ranks 0-3 and 7``, ``ranks 0-3 and ranks 0 and 1 of world 1``."""
     if len(processes) == 1:
         return who(processes[0])
-    worlds: Dict[str, List[Optional[int]]] = {}
+    worlds: Dict[str, List[int]] = {}
     others: List[str] = []
     for process in processes:
         if process.rank is None:
             others.append(who(process))
         else:
             worlds.setdefault(of_world(process), []).append(process.rank)
-    parts = [f"rank{'' if len(of) == 1 else 's'} {ranks(of)}{world}" for world, of in worlds.items()]
+    parts = [f"{ranks_named(of)}{world}" for world, of in worlds.items()]
     return " and ".join([*parts, *([listed(others, 5)] if others else [])])
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Tuple
+from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from .._native import Communicator, Operation, Queue
 from .options import Options, Write
@@ -31,8 +31,17 @@ QUEUES = (
 )
 
 
-# Columns of the table of operations, 94 with the indentation and gaps.
-_PEER, _TAG, _SIZE, _DATA, _CALL, _STATUS = 17, 11, 10, 22, 13, 15
+#: What a row of the table of operations tells, in its columns.
+_Cells = Tuple[str, str, str, str, str, str]
+
+#: How wide these columns get: of what is longer the end is cut.
+_WIDEST = (17, 11, 10, 22, 13, 15)
+
+#: Which of them give way first on a narrow terminal, and how narrow they get.
+_NARROWEST = ((3, 10), (0, 9), (5, 9), (4, 9))
+
+#: So many rows say how wide the columns are.
+_MEASURED = 200
 
 
 def queues_of(communicator: Communicator) -> List[Tuple[Which, Queue]]:
@@ -50,39 +59,63 @@ def write_queue(which: Which, queue: Queue, members: Members, write: Write, opti
     title = which.title
     total = len(queue)
     if queue.state == "no_information":
-        write(wrapped(f"{title}: not known: {queue.detail or 'no reason given'}", "    ", "      "))
+        write(
+            wrapped(f"{title}: not known: {queue.detail or 'no reason given'}", "    ", "      ", width=options.width)
+        )
     elif queue.state != "ok":
         detail = queue.detail or "no reason given"
-        write(options.style("problem", wrapped(f"{title}: could not be read: {detail}", "    ", "      ")))
+        write(
+            options.style(
+                "problem", wrapped(f"{title}: could not be read: {detail}", "    ", "      ", width=options.width)
+            )
+        )
     elif total == 0:
         write(f"    {title}: none\n")
     if total == 0:
         return
     incomplete = "" if queue.state == "ok" else " (not all)"
     write(f"    {title}: {total:,}{incomplete}\n")
-    write(_row(which.direction, "tag", "size", "data", "call", "status"))
     shown = total if options.limit is None else min(total, max(0, options.limit))
+    head = (which.direction, "tag", "size", "data", "call", "status")
+    rows = [head, *(_cells(queue[index], which, members)[0] for index in range(min(shown, _MEASURED)))]
+    widths = _widths(rows, options.width)
+    write(_row(head, widths))
     remarks: Dict[str, None] = {}
     for index in range(shown):
         operation = queue[index]
-        _write_operation(operation, which, members, write)
+        cells, below = _cells(operation, which, members)
+        write(_row(cells, widths))
+        if below:
+            write(wrapped(below, "        ", width=options.width))
         remarks.update(dict.fromkeys(_remarks(operation)))
     for remark in remarks:
-        write(wrapped(remark, "      ", "        "))
+        write(wrapped(remark, "      ", "        ", width=options.width))
     if shown < total:
         hint = f" (to see them: {options.show_more})" if options.show_more else ""
         write(f"      … and {total - shown:,} more{hint}\n")
 
 
-def _row(peer: str, tag: str, length: str, data: str, call: str, status: str) -> str:
-    line = (
-        f"      {pad(shorten(peer, _PEER), _PEER)} {pad(shorten(tag, _TAG), _TAG)} {length:>{_SIZE}}  "
-        f"{pad(shorten(data, _DATA), _DATA)} {pad(shorten(call, _CALL), _CALL)} {status}"
+def _widths(rows: Sequence[_Cells], width: int) -> List[int]:
+    """How wide the columns of a table are on a terminal of so many columns."""
+    found = [min(most, max(columns(clean(row[at])) for row in rows)) for at, most in enumerate(_WIDEST)]
+    # The indentation, and what stands between the columns.
+    over = 6 + 6 + sum(found) - width
+    for at, least in _NARROWEST:
+        less = min(max(0, found[at] - least), max(0, over))
+        found[at] -= less
+        over -= less
+    return found
+
+
+def _row(cells: _Cells, widths: Sequence[int]) -> str:
+    peer, tag, length, data, call, status = (
+        pad(shorten(cell, width), width) if at != 2 else cell for at, (cell, width) in enumerate(zip(cells, widths))
     )
-    return line.rstrip() + "\n"
+    return f"      {peer} {tag} {length:>{widths[2]}}  {data} {call} {status}".rstrip() + "\n"
 
 
-def _write_operation(operation: Operation, which: Which, members: Members, write: Write) -> None:
+def _cells(operation: Operation, which: Which, members: Members) -> Tuple[_Cells, str]:
+    """What stands in the row of an operation, and what below it."""
     tag = "any" if operation.tag_wild else shown_number(operation.desired_tag)
     data = ""
     if operation.datatype or operation.count is not None:
@@ -98,16 +131,14 @@ def _write_operation(operation: Operation, which: Which, members: Members, write
     notes = [clean(note) for note in operation.extra_text]
     status = ", ".join(marks)
     overflow = ""
-    if columns(status) > _STATUS:
+    if columns(status) > _WIDEST[5]:
         # Marks that do not fit go below, with what the source has to say.
         status, overflow = marks[0], ", ".join(marks[1:])
     other = members.name(operation.desired_local_rank, operation.desired_global_rank)
-    write(_row(peer(operation, other), tag, size(length), data, operation.call or "", status))
     taken = _taken_from(operation, members) if not which.arrived else ""
     started = by_words(operation.started_by)
     below = "; ".join(note for note in [other, overflow, taken, started, *notes] if note)
-    if below:
-        write(wrapped(below, "        "))
+    return (peer(operation, other), tag, size(length), data, operation.call or "", status), below
 
 
 #: What the columns of facts are called that an MPI may not tell; the others have no column.

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Callable, Mapping, Optional, Sequence
 
+from .words import WIDTH
+
 Write = Callable[[str], object]
 
 
@@ -16,6 +18,8 @@ DEFAULT_LIMIT = 200
 class Options:
     """How a snapshot is shown."""
 
+    #: Columns of the terminal.
+    width: int = WIDTH
     #: Rows of each queue; None for all.
     limit: Optional[int] = DEFAULT_LIMIT
     #: How many internal operations were left out, and what to type to see them.

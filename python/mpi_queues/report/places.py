@@ -59,14 +59,19 @@ def told_value(argument: Mapping[str, Any]) -> Any:
 
 
 def where(call: Mapping[str, Any], *, full: bool = False) -> str:
-    """``exchange at halo.c:42``; with ``full`` the file with its directories. Empty where nothing is known."""
+    """``exchange at halo.c:42``, without debug information ``exchange+0x24``; with ``full`` the file with its directories.
+
+    Empty where nothing is known.
+    """
     caller, file, line = call.get("caller"), call.get("file"), call.get("line")
     place = ""
     if file:
         name = str(file) if full else str(file).rsplit("/", 1)[-1]
         # Names of files are never cut: editors and terminals open them.
         place = shorten(name, _LONGEST_PATH, keep_end=True) + (f":{line}" if line is not None else "")
-    parts = [shorten(str(caller), 200 if full else 40)] if caller else []
+    offset = call.get("offset")
+    inside = f"+{offset:#x}" if isinstance(offset, int) and not place else ""
+    parts = [shorten(str(caller), 200 if full else 40) + inside] if caller else []
     return " at ".join([*parts, *([place] if place else [])])
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from .._native import StackNode, StackTree
-from .words import WIDTH, clean, columns, counted, wrapped
+from .words import WIDTH, clean, columns, counted, joined, wrapped
 
 Write = Callable[[str], object]
 
@@ -89,7 +89,7 @@ def _plural(of: _Members, thing: str) -> str:
 
 
 def _who(of: _Members) -> str:
-    """``ranks 0-3,5``, ``pid 4242``, ``rank 1 and 2 processes``."""
+    """``ranks 0-3 and 5``, ``pid 4242``, ``rank 1 and 2 processes``."""
     ranks, pids, unnamed = _parts(of)
     words = [
         f"{name}{'' if set_.isdigit() else 's'} {_short(set_)}"
@@ -102,10 +102,16 @@ def _who(of: _Members) -> str:
 
 
 def _short(ranks: str) -> str:
-    """With so many runs at most, and places where a line may end."""
+    """With so many runs at most."""
     runs = ranks.split(",")
-    shown = ",".join(runs[:_MOST_RUNS])
-    return f"{shown},… ({_size(ranks):,})" if len(runs) > _MOST_RUNS else shown
+    if len(runs) > _MOST_RUNS:
+        return f"{', '.join(runs[:_MOST_RUNS])}, … ({_size(ranks):,})"
+    # A run of two is two, as everywhere.
+    parts: List[str] = []
+    for run in runs:
+        first, _, last = run.partition("-")
+        parts += [first, last] if last and int(last) - int(first) == 1 else [run]
+    return joined(parts)
 
 
 class _Writer:
@@ -176,7 +182,7 @@ class _Writer:
             pile.append((at, members, prefix, place == 0))
 
     def _named(self, members: _Members, node: Optional[StackNode]) -> str:
-        """``ranks 0-16,18-63 (63 of 64, all but 17)``."""
+        """``ranks 0-16 and 18-63 (63 of 64, all but 17)``."""
         facts = []
         threads = sorted({int(one.get("thread") or 0) for one in node.threads}) if node is not None else []
         if threads:
@@ -208,7 +214,7 @@ class _Writer:
 def _write_line(
     head: str, text: str, write: Write, options: Options, further: Optional[str] = None, kind: str = ""
 ) -> None:
-    """A line; a longer one goes on below, and breaks where a set of ranks has a comma."""
+    """A line; a longer one goes on below."""
     further = head + "  " if further is None else further
     if columns(head) + columns(text) <= options.width:
         write(head + (options.style(kind, text) if kind else text) + "\n")
@@ -230,14 +236,14 @@ def _pieces(text: str) -> List[str]:
     """What stays together on a line."""
     pieces, begin = [], 0
     for at, char in enumerate(text):
-        if char in ", ":
+        if char == " ":
             pieces.append(text[begin : at + 1])
             begin = at + 1
     return [*pieces, text[begin:]]
 
 
 def _joined(numbers: Sequence[int]) -> str:
-    """``1,3-5``."""
+    """``1 and 3-5``."""
     runs: List[Tuple[int, int]] = []
     for number in numbers:
         if runs and runs[-1][1] == number - 1:

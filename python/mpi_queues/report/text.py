@@ -1,4 +1,4 @@
-"""Snapshots as text of at most 100 columns, for people.
+"""Snapshots as text of at most the columns of the terminal, for people.
 
 Queues may hold 100,000 operations, each of which becomes a Python object only when it is shown.
 """
@@ -14,7 +14,7 @@ from .operations import QUEUES, queues_of, shown_number, write_queue
 from .options import DEFAULT_LIMIT, Options, Write
 from .process_lines import call_lines, history_lines, kernel_line, mpi_line, outside_line, source_line
 from .totals import Totals
-from .words import WIDTH, at_most, clean, columns, counted, listed, pad, shorten, wrapped
+from .words import at_most, clean, columns, counted, listed, pad, shorten, wrapped
 from .worlds import Members, of_world, rank_in, who
 
 #: Also what it is called with.
@@ -91,14 +91,21 @@ def write_end(snapshot: Snapshot, write: Write, options: Options, totals: Option
                 totals.add(communicator)
     if options.hidden_internal:
         hint = f" (to see them: {options.show_internal})" if options.show_internal else ""
-        write(wrapped(f"{counted(options.hidden_internal, 'operation')} of MPI itself not shown{hint}", "") + "\n")
+        write(
+            wrapped(
+                f"{counted(options.hidden_internal, 'operation')} of MPI itself not shown{hint}",
+                "",
+                width=options.width,
+            )
+            + "\n"
+        )
     write_problems(snapshot, write, options)
     for note in snapshot.notes:
-        write(wrapped(f"Note: {note}", "", "  "))
+        write(wrapped(f"Note: {note}", "", "  ", width=options.width))
     incomplete = totals.unknown_line(_problems(snapshot))
     if incomplete:
         write(options.style("problem", incomplete) + "\n")
-    write(totals.line(len(snapshot.processes)) + "\n")
+    write(totals.line(len(snapshot.processes), options.width) + "\n")
 
 
 def write_communicators(snapshot: Snapshot, write: Write, options: Optional[Options] = None) -> None:
@@ -118,20 +125,27 @@ def write_communicators(snapshot: Snapshot, write: Write, options: Optional[Opti
                 f"  {pad(shorten(_name(found), width), width)}  {shown_number(found.local_rank):>6}"
                 f"  {shown_number(found.size):>6}  {shorten(found.context_id or str(found.unique_id), 12):<12}  "
             )
-            write(line + shorten(Members(found, snapshot.worlds).groups(), WIDTH - columns(line)) + "\n")
+            write(line + shorten(Members(found, snapshot.worlds).groups(), options.width - columns(line)) + "\n")
     write("\n")
     write_problems(snapshot, write, options)
     write(f"{counted(len(snapshot.processes), 'process')}, {counted(total, 'communicator')}\n")
 
 
-def write_differences(label: str, differences: Sequence[str], write: Write) -> None:
+def write_differences(label: str, differences: Sequence[str], write: Write, options: Optional[Options] = None) -> None:
     """Where the built-in reader and the plug-in differ."""
+    options = options or Options()
     if not differences:
-        write(wrapped(f"{label}: the built-in reader and the plug-in agree", ""))
+        write(wrapped(f"{label}: the built-in reader and the plug-in agree", "", width=options.width))
         return
-    write(wrapped(f"{label}: {counted(len(differences), 'difference')} between built-in reader and plug-in", ""))
+    write(
+        wrapped(
+            f"{label}: {counted(len(differences), 'difference')} between built-in reader and plug-in",
+            "",
+            width=options.width,
+        )
+    )
     for difference in differences:
-        write(wrapped(difference, "  - ", "    "))
+        write(wrapped(difference, "  - ", "    ", width=options.width))
 
 
 def _problems(snapshot: Snapshot) -> int:
@@ -151,32 +165,32 @@ def process_head(process: Process, options: Options) -> str:
         parts.append(f"pid {process.pid}" + (f" on {process.host}" if process.host else ""))
     line = clean(", ".join(parts) or "Process")
     if process.executable:
-        line += ", " + shorten(process.executable, max(20, WIDTH - columns(line) - 2), keep_end=True)
-    return options.style("process", shorten(line, WIDTH)) + "\n"
+        line += ", " + shorten(process.executable, max(20, options.width - columns(line) - 2), keep_end=True)
+    return options.style("process", shorten(line, options.width)) + "\n"
 
 
 def _write_process(process: Process, write: Write, options: Options, totals: Totals) -> None:
     write(process_head(process, options))
     for sentence in (mpi_line(process), source_line(process)):
         if sentence:
-            write(wrapped(sentence, "  ", "    "))
+            write(wrapped(sentence, "  ", "    ", width=options.width))
     for line in call_lines(process):
-        write(wrapped(line, "  ", "    "))
+        write(wrapped(line, "  ", "    ", width=options.width))
     for line in history_lines(process):
-        write(wrapped(line, "  ", "    "))
+        write(wrapped(line, "  ", "    ", width=options.width))
     for place in process.outside:
         # Threads of the MPI library itself have no caller.
         if place.get("caller"):
-            write(wrapped(outside_line(place), "  ", "    "))
+            write(wrapped(outside_line(place), "  ", "    ", width=options.width))
     hint = kernel_line(process)
     if hint:
-        write(wrapped(hint, "  ", "    "))
+        write(wrapped(hint, "  ", "    ", width=options.width))
     communicators = process.communicators
     unknown = _unknown_everywhere(communicators)
     if unknown:
         write("\n")
     for title, detail in unknown.items():
-        write(wrapped(f"{title}: not known in any communicator: {detail}", "  ", "    "))
+        write(wrapped(f"{title}: not known in any communicator: {detail}", "  ", "    ", width=options.width))
     idle: List[str] = []
     for communicator in communicators:
         totals.add(communicator)
@@ -191,9 +205,9 @@ def _write_process(process: Process, write: Write, options: Options, totals: Tot
     if idle:
         known = [which.title for which in QUEUES if which.title not in unknown]
         about = f"No {_either(known)} in: " if known else "Communicators: "
-        write("\n" + wrapped(about + listed(idle), "  ", "    "))
+        write("\n" + wrapped(about + listed(idle), "  ", "    ", width=options.width))
     for note in process.notes:
-        write(wrapped(f"Note: {note}", "  ", "    "))
+        write(wrapped(f"Note: {note}", "  ", "    ", width=options.width))
 
 
 def _either(titles: Sequence[str]) -> str:
@@ -218,7 +232,7 @@ def _write_communicator(communicator: Communicator, write: Write, options: Optio
     title = f"rank {shown_number(communicator.local_rank)} of {shown_number(communicator.size)}"
     if communicator.remote_group is not None:
         title += f", remote group of {len(communicator.remote_group)}"
-    name = shorten(_name(communicator), WIDTH - columns(title) - 4)
+    name = shorten(_name(communicator), options.width - columns(title) - 4)
     write(f"\n  {options.style('communicator', name)}: {title}\n")
     members = Members(communicator, options.worlds)
     for which, queue in queues_of(communicator):
@@ -232,4 +246,4 @@ def write_problems(snapshot: Snapshot, write: Write, options: Options) -> None:
     """What could not be read, a sentence each, as far as they are read."""
     of_processes = (f"Problem, {who(process)}: {told}" for process in snapshot.processes for told in process.problems)
     for line in at_most([*of_processes, *(f"Problem: {told}" for told in snapshot.problems)]):
-        write(options.style("problem", wrapped(line, "", "  ")))
+        write(options.style("problem", wrapped(line, "", "  ", width=options.width)))

@@ -27,7 +27,7 @@ class Totals:
             return f"{one}s not known"
         return f"{'at least ' if self.unknown[kind] else ''}{counted(self.operations[kind], one)}"
 
-    def line(self, processes: int) -> str:
+    def line(self, processes: int, width: int = WIDTH) -> str:
         """What fits one line, whatever the numbers."""
         counts = (
             f"{counted(processes, 'process')}, {counted(self.communicators, 'communicator')}: "
@@ -35,10 +35,10 @@ class Totals:
             f"{self._count(2, 'unexpected message')}"
         )
         for long, short in (("pending ", ""), (" messages", ""), ("communicators", "comms")):
-            if columns(counts) <= WIDTH:
+            if columns(counts) <= width:
                 break
             counts = counts.replace(long, short)
-        return shorten(counts, WIDTH)
+        return shorten(counts, width)
 
     def unknown_line(self, problems: int) -> str:
         """What the numbers leave out; empty where they are complete."""

@@ -8,8 +8,8 @@ from typing import Iterable, List, Optional, Sequence, Tuple
 
 from .._native import printable
 
-#: No line of a report is wider, but for a path that is.
-WIDTH = 100
+#: Columns of a report that no terminal shows. No line is wider, but for a path that is.
+WIDTH = 80
 
 #: A word that is a path, perhaps with a line behind it.
 _PATH = re.compile(r"^\(?\.{0,2}/")
@@ -74,7 +74,7 @@ def counted(count: int, thing: str) -> str:
 
 
 def ranks(group: Optional[Sequence[Optional[int]]], limit: int = 12) -> str:
-    """World ranks in rank order, runs joined: ``0-3,8``."""
+    """World ranks in rank order, runs joined: ``0-3, 8 and 10``."""
     if group is None:
         return "not known"
     if not group:
@@ -98,8 +98,19 @@ def ranks(group: Optional[Sequence[Optional[int]]], limit: int = 12) -> str:
                 parts.append(f"{first}-{first + length - 1}")
         at = end + 1
         if len(parts) > limit:
-            return ",".join(parts[:limit]) + ",…"
-    return ",".join(parts)
+            return ", ".join(parts[:limit]) + ", …"
+    return joined(parts)
+
+
+def ranks_named(members: Iterable[int]) -> str:
+    """``rank 3`` or ``ranks 0-2 and 5``."""
+    different = sorted(set(members))
+    return f"rank{'' if len(different) == 1 else 's'} {ranks(different)}"
+
+
+def joined(parts: Sequence[str]) -> str:
+    """``a``, ``a and b``, ``a, b and c``, as the core's sentences have ranks."""
+    return " and ".join([*([", ".join(parts[:-1])] if len(parts) > 1 else []), *parts[-1:]])
 
 
 def wrapped(text: str, indent: str, further: Optional[str] = None, width: int = WIDTH) -> str:

@@ -63,15 +63,17 @@ pub fn add(context: &Context<'_>, findings: &mut [Finding]) {
         if found.is_empty() {
             continue;
         }
-        // What follows a line is a blank, so that terminals and editors take it.
         let states: Vec<ExceptionState> = found.iter().take(NAMED).map(|one| one.exception.state).collect();
-        let stands = |state: &ExceptionState| {
-            !matches!(state, ExceptionState::Unhandled | ExceptionState::Ending | ExceptionState::Ended)
-        };
-        let end = if states.iter().any(stands) { "instead" } else { "before" };
         let sure = |state: &ExceptionState| !matches!(state, ExceptionState::Handled | ExceptionState::Unhandled);
         let perhaps = if states.iter().all(sure) { "" } else { "perhaps " };
-        finding.summary.push_str(&format!(", {perhaps}because {} {end}", told(&found)));
+        let reason = match found.as_slice() {
+            [only] if only.ranks == finding.ranks => {
+                let they = if only.ranks.len() == 1 { "it" } else { "they" };
+                format!("{they} {}", does(&only.exception, only.ranks.len()))
+            }
+            _ => told(&found),
+        };
+        finding.summary.push_str(&format!(", {perhaps}because {reason}"));
         if let Some(first) = found.first() {
             advice::of_exceptions(finding, &first.exception);
         }
@@ -175,7 +177,7 @@ pub fn does(exception: &Exception, ranks: usize) -> String {
             let handler = exception.handler.as_deref().map_or_else(String::new, |name| format!(" {name}"));
             format!("got {name}{within} and {} in its handler{handler}", verb("is", "are"))
         }
-        (ExceptionState::Ended, _) => format!("{has} come to the end of {} Python program", verb("its", "their")),
+        (ExceptionState::Ended, _) => format!("{has} ended {} Python program", verb("its", "their")),
         (ExceptionState::Ending, name @ ("exit" | "quick_exit")) => format!("{has} called {name}{}", at("in")),
         (ExceptionState::Ending, name) => format!("{has} come to {name}{}", at("in")),
     }

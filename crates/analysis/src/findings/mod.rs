@@ -121,8 +121,8 @@ impl<'a> Context<'a> {
             let inside = process.and_then(|process| process.calls.first());
             let outside = process.and_then(|process| process.outside.first());
             let key = match (inside, outside) {
-                (Some(call), _) => (call.function.as_str(), call.file.as_deref(), call.line),
-                (None, Some(thread)) => ("", thread.file.as_deref(), thread.line),
+                (Some(call), _) => (call.function.as_str(), call.file.as_deref(), call.line.or(call.offset)),
+                (None, Some(thread)) => ("", thread.file.as_deref(), thread.line.or(thread.offset)),
                 (None, None) => continue,
             };
             let number = shown.entry(key).or_default();
@@ -143,6 +143,7 @@ impl<'a> Context<'a> {
                 thread: thread.thread,
                 file: file.map(Into::into),
                 line,
+                offset: thread.offset,
                 caller: caller.map(Into::into),
                 ..Call::default()
             };

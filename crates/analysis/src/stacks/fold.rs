@@ -2,7 +2,7 @@
 
 use hashbrown::HashSet;
 
-use functions::mpi_function;
+use functions::{mpi_function, mpi_function_behind};
 use model::{Frame, FrameLanguage, Process, Stack};
 
 /// Functions by which programs and threads begin: of glibc, musl and the kernel's interface.
@@ -95,11 +95,13 @@ fn all<'a>(frames: &'a [Frame], call: Option<(usize, &'a str)>) -> Vec<Shown<'a>
     frames.iter().enumerate().rev().map(shown).collect()
 }
 
-/// The function of MPI that a frame is, without the `P` of the profiling interface.
+/// The function of MPI that a frame is, without the `P` of the profiling interface, or that has jumped to it.
 fn in_mpi(frame: &Frame) -> Option<&str> {
     let name = frame.function.as_deref()?;
-    let public = mpi_function(name)?;
-    name.get(name.len().checked_sub(public.len())?..)
+    match mpi_function(name) {
+        Some(public) => name.get(name.len().checked_sub(public.len())?..),
+        None => mpi_function_behind(name),
+    }
 }
 
 /// The place of the outermost frame that tells something: the application's; where none is known to be that, the one
@@ -120,10 +122,14 @@ fn is_start(frame: &Frame) -> bool {
     frame.language.is_none() && (STARTS.contains(&name) || PLAIN_STARTS.contains(&name) && !own())
 }
 
-/// The files of the interpreters on a stack: of each frame of an interpreted language the next inner one runs it.
+/// The files of the interpreters on a stack: of each frame of an interpreted language the next inner one runs it. One that has come
+/// to its end has no such frames, and is known by the names of CPython's functions.
 fn interpreters(frames: &[Frame]) -> HashSet<&str> {
     let runs = |pair: &'_ [Frame]| pair[0].language.is_none() && pair[1].language.is_some() && !pair[0].wrapper;
-    frames.windows(2).filter(|pair| runs(pair)).filter_map(|pair| pair[0].image.as_deref()).collect()
+    let inner = frames.windows(2).filter(|pair| runs(pair)).map(|pair| &pair[0]);
+    let is_python = |name: &str| ["Py_", "_Py_"].iter().any(|start| name.starts_with(start));
+    let named = frames.iter().filter(|frame| frame.function.as_deref().is_some_and(is_python));
+    inner.chain(named).filter_map(|frame| frame.image.as_deref()).collect()
 }
 
 /// The stack of the thread that the process began with; where that has ended, of the first of the others that the application has

@@ -1,5 +1,6 @@
 //! The tree in its order: each frame before what it called, where most are first.
 
+use functions::c_name;
 use model::{Members, StackNode, ThreadMembers};
 
 use super::Options;
@@ -58,7 +59,8 @@ impl Made {
         let absent = if few { all.ranks.without(&members.ranks) } else { Default::default() };
         let threads = node.threads.into_iter().map(|(thread, of)| ThreadMembers { thread, members: of.finished() });
         Self(StackNode {
-            function: frame.function.map(ToOwned::to_owned),
+            // As people know it, in whichever language it was called.
+            function: frame.function.map(|name| if frame.mpi { c_name(name).into_owned() } else { name.to_owned() }),
             file: frame.file.map(ToOwned::to_owned),
             line: frame.line,
             language: frame.language,

@@ -276,7 +276,7 @@ fn what_is_told_of_one() {
     let exception = Exception { name: "KeyError".to_owned(), thread: Some(thread), ..Exception::default() };
     snapshot.processes[5].exceptions.push(exception);
     let (findings, _) = diagnose(&snapshot, None);
-    assert_eq!(findings[0].summary, format!("{summary}, perhaps because rank 5 handles KeyError instead"));
+    assert_eq!(findings[0].summary, format!("{summary}, perhaps because it handles KeyError"));
     // Two that are apart, each by itself.
     let mut places = with(64, ("step", 50, "MPI_Wait"), &[5], ("write_output", 88, "MPI_Recv"));
     places[9] = ("relax", 3, "MPI_Ssend");

@@ -153,16 +153,22 @@ fn shown<P: Process>(shared: &Shared<P>, loaded: Option<&Loaded>, at: usize, add
     let sources = file.as_ref().map(|(file, address)| file.object.frames_at(*address)).unwrap_or_default();
     let symbol = || {
         let (file, address) = file.as_ref()?;
-        file.object.symbol_at(*address).map(|function| function.name())
+        let function = file.object.symbol_at(*address)?;
+        Some((function.name(), address.wrapping_sub(function.start)))
     };
     if sources.is_empty() {
-        let frame = Frame { function: symbol(), image, application, ..Frame::default() };
+        let (function, offset) = symbol().unzip();
+        let of_application = |_: &u64| application == Some(true);
+        // Of a call the address is one less than that at which the function goes on, which debuggers show.
+        let back = u64::from(at > 0);
+        let offset = offset.filter(of_application).and_then(|offset| i64::try_from(offset.saturating_add(back)).ok());
+        let frame = Frame { function, offset, image, application, ..Frame::default() };
         return vec![Shown { frame, at, depth: 0, source: None, jump: None }];
     }
     let named = |(depth, source): (usize, SourceFrame)| {
         let known = source.line.is_some_and(|line| line > 0);
         let frame = Frame {
-            function: source.function.clone().or_else(symbol),
+            function: source.function.clone().or_else(|| Some(symbol()?.0)),
             file: source.file.clone().filter(|_| known),
             line: source.line.filter(|_| known).map(i64::from),
             image: image.clone(),
