@@ -37,14 +37,15 @@ def attach(
         job: all ranks of a job whose launcher runs on this machine, by its process id (or that of anything of the job),
             or by its name. They are stopped together, so that what their queues say fits together; a rank that
             cannot be read is a process with its ``problems``. Or its ranks on all its nodes: ``"slurm:1234"``,
-            ``"flux:ID"``, ``"hosts:NODESET"``.
+            ``"flux:ID"``, ``"pbs:1234"``, ``"lsf:1234"``, ``"pals:1234"``, ``"hosts:NODESET"``.
         via: ``auto`` or ``native``: nothing else reads.
         source: who reads: ``auto`` and ``builtin`` are the built-in reader, ``plugin`` the MPI vendor's plug-in.
         plugin: the path of that plug-in; it is searched for where it is None.
         timeout: seconds that the reading of one process may take.
         handles: kinds of handles whose objects are read as well, such as ``comm`` or ``datatype``; ``Process.handles``
             has them.
-        engine: what starts agents on other nodes: ``srun``, ``flux``, ``clush``; ``auto``: what the job is of.
+        engine: what starts agents on other nodes: ``srun``, ``flux``, ``blaunch``, ``ssh``, ``clush``; ``auto``: what
+            the job is of.
 
     Returns:
         The snapshot; its ``problems`` say which of several processes could not be read.

@@ -23,6 +23,7 @@ class Replay(Engine):
     count: int
 
     name = "replayed"
+    called = "replayed"
     knows_all_nodes = True
     same = ()
     other = ()

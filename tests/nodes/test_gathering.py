@@ -33,6 +33,7 @@ class MadeUp(Engine):
     started: List[List[str]] = field(default_factory=list)
 
     name = "made-up"
+    called = "made-up"
     same = ()
     other = ()
     knows_all_nodes = True

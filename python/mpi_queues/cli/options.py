@@ -136,7 +136,8 @@ def add_targets(parser: argparse.ArgumentParser, *, words: bool = True) -> None:
         action=_Append,
         metavar="JOB",
         help="all ranks of a job: process id or name of its launcher on this machine (see: mpi-queues ranks), or "
-        "slurm:JOBID, slurm:JOBID.STEP, flux:JOBID, hosts:NODESET, hosts:USER@NODESET",
+        "slurm:JOBID, slurm:JOBID.STEP, flux:JOBID, pbs:JOBID, lsf:JOBID, pals:JOBID, hosts:NODESET, "
+        "hosts:USER@NODESET",
     )
     add_engine(group)
     group.add_argument(
@@ -162,7 +163,8 @@ def add_job(parser: argparse.ArgumentParser) -> None:
         "job",
         metavar="JOB",
         nargs="?",
-        help="process id or name of the launcher (default: the only one); or slurm:JOBID, flux:JOBID, hosts:NODESET",
+        help="process id or name of the launcher (default: the only one); or slurm:JOBID, flux:JOBID, pbs:JOBID, "
+        "lsf:JOBID, pals:JOBID, hosts:NODESET",
     )
     parser.add_argument("--job", dest="named", metavar="JOB", help="the same, as other commands name it")
 
@@ -185,7 +187,8 @@ def add_engine(parser: Any) -> None:
         "--engine",
         choices=ENGINES,
         default=ANY_ENGINE,
-        help="what starts agents on other nodes: srun, flux or ClusterShell's clush (default: the job's own)",
+        help="what starts agents on other nodes: srun, flux, blaunch, ssh or ClusterShell's clush (default: the job's "
+        "own)",
     )
 
 

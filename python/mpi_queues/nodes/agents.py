@@ -142,7 +142,7 @@ class Agents:
         self._open: Set[str] = {"out", "error"}
         self._absent: List[str] = []
         command = engine.command(self.nodes, agent)
-        self._name = command[0]
+        self._name = engine.called
         try:
             # A session of its own: Ctrl-C is ours, and ends the agents by closing their input.
             self._process = subprocess.Popen(

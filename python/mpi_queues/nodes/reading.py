@@ -170,8 +170,13 @@ def _with_the_rest(look: Look, before: Optional[Look], asked: Optional[FrozenSet
     return replace(look, kept=kept[0] if len(kept) == 1 else Snapshot.merged(kept))
 
 
+#: What shows the state of a node, by how jobs are named.
+_STATES = {"slurm:": "sinfo -N -l -n", "pbs:": "pbsnodes", "lsf:": "bhosts -l"}
+
+
 def _silent(job: str, node: str, reason: str) -> UserError:
-    help_text = f"to see its state, type: sinfo -N -l -n {node}" if job.startswith("slurm:") else ""
+    listing = next((words for prefix, words in _STATES.items() if job.startswith(prefix)), "")
+    help_text = f"to see its state, type: {listing} {node}" if listing else ""
     return UserError(f"node {node}: {reason}", help=help_text, kind="silent_node")
 
 

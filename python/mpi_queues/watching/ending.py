@@ -16,8 +16,8 @@ GRACE, _COMMAND_TIMEOUT = 10.0, 60.0
 _MOST = 65536
 
 #: How jobs of batch systems are ended, by how they are named (SchedMD/slurm scancel(1), flux-framework/flux-core
-#: flux-cancel(1)).
-_COMMANDS = {"slurm:": "scancel", "flux:": "flux cancel"}
+#: flux-cancel(1), openpbs/openpbs qdel(1B), IBM Spectrum LSF bkill).
+_COMMANDS = {"slurm:": "scancel", "flux:": "flux cancel", "pbs:": "qdel", "lsf:": "bkill"}
 
 
 def command(job: str) -> Optional[List[str]]:
@@ -29,6 +29,10 @@ def command(job: str) -> Optional[List[str]]:
     if job.startswith("hosts:"):
         raise UsageError(
             f"{job}: nodes are no job that can be ended", help="leave out --end, or name the job by its launcher"
+        )
+    if job.startswith("pals:"):
+        raise UsageError(
+            f"{job}: an application of PALS is not ended", help="leave out --end, or name its job: pbs:JOBID"
         )
     for prefix, words in _COMMANDS.items():
         if job.startswith(prefix):

@@ -156,8 +156,10 @@ fn is_below(pid: u32, named: &HashSet<u32>) -> bool {
 }
 
 fn candidate(pid: u32, environment: &Variables, own: &Variables, asked: &Asked) -> Option<Candidate> {
-    let written =
-        |(name, values): (&String, &Vec<String>)| environment.get(name).is_some_and(|one| values.contains(one));
+    let written = |(name, values): (&String, &Vec<String>)| {
+        let one = environment.get(name).map_or("", String::as_str);
+        values.iter().any(|value| value == one)
+    };
     let of_job =
         asked.job.iter().all(|(name, value)| environment.get(name) == Some(value)) && asked.one_of.iter().all(written);
     let here = asked.same.iter().all(|name| own.get(name).is_none_or(|value| environment.get(name) == Some(value)));
@@ -241,6 +243,26 @@ mod tests {
         let first = "pid 1 of uid 61234 says that it is rank 0, and is left out: the job is root (uid 0)'s";
         assert!(notes.len() == MAX_NAMED + 1 && notes[0].ends_with(first), "{notes:?}");
         assert!(notes[MAX_NAMED].ends_with("2 more processes of other users than the job's are left out"), "{notes:?}");
+    }
+
+    #[test]
+    fn a_number_that_may_be_missing_is_as_an_empty_one() {
+        let asked = |values: &str| {
+            let line = format!(
+                r#"{{"look":1,"owner":0,"job":{{}},"one_of":{{"PBS_JOBID":[{values}]}},"families":[{{"rank":"PMI_RANK"}}],"timeout":5}}"#
+            );
+            Asked::of(line.as_bytes()).ok()
+        };
+        let is_of_job = |values: &str, variables: &[(&str, &str)]| {
+            let environment = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+            let asked = asked(values)?;
+            Some(candidate(std::process::id(), &environment, &Variables::new(), &asked).is_some())
+        };
+        let (with, without) = ([("PMI_RANK", "0"), ("PBS_JOBID", "7.a")], [("PMI_RANK", "0")]);
+        assert_eq!(is_of_job(r#""7.a","""#, &with), Some(true));
+        assert_eq!(is_of_job(r#""8.a","""#, &with), Some(false));
+        assert_eq!(is_of_job(r#""8.a","""#, &without), Some(true));
+        assert_eq!(is_of_job(r#""7.a""#, &without), Some(false));
     }
 
     #[test]

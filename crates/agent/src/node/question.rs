@@ -25,7 +25,8 @@ pub struct Asked {
     pub owner: u32,
     /// Which processes are of the job: variables of their environment, with their values; all ranks where there are none.
     pub job: BTreeMap<String, String>,
-    /// The same with several values each: an engine may write one name in several ways.
+    /// The same with several values each: an engine may write one name in several ways. One that is not set is as an
+    /// empty one.
     #[serde(default)]
     pub one_of: BTreeMap<String, Vec<String>>,
     /// Variables of the environment that must be as they are here, where they are set here: of nodes that share one /proc.

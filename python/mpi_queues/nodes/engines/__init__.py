@@ -1,4 +1,4 @@
-"""The clusters' own engines, which start one agent on each node: Slurm's srun, ClusterShell's clush, flux.
+"""The clusters' own engines, which start one agent on each node: Slurm's srun, flux, LSF's blaunch, ssh, ClusterShell.
 
 Nothing here connects machines: what an engine lets the user do is what is done.
 """
@@ -8,27 +8,35 @@ from __future__ import annotations
 import os
 import re
 import shutil
-from typing import Dict, Mapping, Optional, Sequence, Tuple
+from typing import Callable, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ...errors import UsageError
 from ...system.paths import shown
+from . import lsf
 from .base import Engine, Nodes, Reached, Starter
 from .clustershell import Clush, NodeSet
 from .flux import Flux, FluxExec
+from .lsf import Lsf
+from .one_by_one import BLAUNCH, SSH
+from .pals import APPLICATION, Pals
+from .pbs import Pbs
 from .slurm import Slurm, Srun
 from .table import Table, TableOfSrun
 
 __all__ = ["AUTO", "ENGINES", "PREFIXES", "Engine", "engine_of", "engine_of_launcher"]
 
 #: How a job of many nodes is named.
-PREFIXES = ("slurm:", "flux:", "hosts:")
+PREFIXES = ("slurm:", "flux:", "pbs:", "lsf:", "pals:", "hosts:")
 
 #: The engines that the user may choose.
 AUTO = "auto"
-ENGINES = (AUTO, "srun", "clush", "flux")
+ENGINES = (AUTO, "srun", "flux", "blaunch", "ssh", "clush")
 
 #: Where there are several, in this order: by the job's own batch system, else by names.
-_ORDER = ("srun", "flux", "clush")
+_ORDER = ("srun", "flux", "blaunch", "clush", "ssh")
+
+#: Those that reach nodes within a job alone, and how that is called.
+_WITHIN = {"srun": "an allocation of Slurm", "blaunch": "the job of LSF"}
 
 
 def engine_of(job: str, engine: str = AUTO) -> Engine:
@@ -38,22 +46,32 @@ def engine_of(job: str, engine: str = AUTO) -> Engine:
         UsageError: where nothing is named so, or where that engine does not reach such a job.
     """
     of = _nodes(job)
-    there: Dict[str, Starter] = {"clush": Clush()}
-    if isinstance(of, Slurm):
-        there["srun"] = Srun(of.job)
-    elif isinstance(of, Flux):
-        there["flux"] = FluxExec(of.job)
-    elif engine == "srun":
+    by_names: Dict[str, Starter] = {"clush": Clush(), "ssh": SSH}
+    there = {**by_names, **_own(of)}
+    if isinstance(of, NodeSet) and engine in _WITHIN:
         there.update(_of_batch_system(os.environ))
     if engine == AUTO:
-        return Reached(of, next(there[name] for name in _ORDER if name in there))
+        # Nodes that are named need ClusterShell anyway; ssh needs nothing else.
+        order = _ORDER if isinstance(of, NodeSet) else (*(one for one in _ORDER if one not in by_names), "ssh")
+        return Reached(of, next(there[name] for name in order if name in there))
     if engine not in there:
-        allocation = " outside an allocation of Slurm" if engine == "srun" and isinstance(of, NodeSet) else ""
+        outside = f" outside {_WITHIN[engine]}" if engine in _WITHIN and isinstance(of, (NodeSet, Lsf)) else ""
         raise UsageError(
-            f"{shown(job)}: {engine} does not reach its nodes{allocation}",
+            f"{shown(job)}: {engine} does not reach its nodes{outside}",
             help=f"type: --engine {' or --engine '.join(sorted(there))}",
         )
     return Reached(of, there[engine])
+
+
+def _own(of: Nodes) -> Dict[str, Starter]:
+    """What the batch system of a job has to reach its nodes."""
+    if isinstance(of, Slurm):
+        return {"srun": Srun(of.job)}
+    if isinstance(of, Flux):
+        return {"flux": FluxExec(of.job)}
+    if isinstance(of, Lsf) and of.is_in(os.environ):
+        return {"blaunch": BLAUNCH}
+    return {}
 
 
 def engine_of_launcher(
@@ -76,6 +94,8 @@ def engine_of_launcher(
         user: the launcher's, by number.
     """
     there: Dict[str, Starter] = {**_of_batch_system(environment), "clush": Clush()}
+    if engine == "ssh":
+        there["ssh"] = SSH
     table = Table(name, tuple(places), user)
     if slurm_job is not None:
         there["srun"] = Srun(slurm_job)
@@ -94,24 +114,52 @@ def _of_batch_system(environment: Mapping[str, str]) -> Dict[str, Starter]:
         there["srun"] = Srun(slurm)
     if _FLUX.fullmatch(flux):
         there["flux"] = FluxExec(flux)
+    if lsf.of_environment(environment):
+        there["blaunch"] = BLAUNCH
+    if "PBS_JOBID" in environment:
+        there["ssh"] = SSH
     return there
 
 
 _SLURM = re.compile(r"(\d{1,10})(?:\.(\d{1,10}|batch|extern|interactive))?", re.ASCII)
 _FLUX = re.compile(r"[A-Za-z0-9\u0192][A-Za-z0-9\u0192.-]{0,39}")
+_PBS = re.compile(r"\d{1,12}(?:\[\d{1,9}\])?(?:\.[A-Za-z0-9][A-Za-z0-9.-]{0,252})?", re.ASCII)
+_LSF = re.compile(r"(\d{1,12})(?:\[(\d{1,9})\])?", re.ASCII)
+_PALS = re.compile(rf"(?:({_PBS.pattern}):)?({APPLICATION.pattern})|({_PBS.pattern})", re.ASCII)
+
+
+class _Form(NamedTuple):
+    """How the jobs of a batch system are named."""
+
+    system: str
+    names: re.Pattern[str]
+    nodes: Callable[[re.Match[str]], Nodes]
+    #: What a person types.
+    typed: str
+
+
+_FORMS = {
+    "slurm": _Form("Slurm", _SLURM, lambda match: Slurm(match[1], match[2] or ""), "slurm:JOBID or slurm:JOBID.STEP"),
+    "flux": _Form("flux", _FLUX, lambda match: Flux(match[0]), "flux:JOBID"),
+    "pbs": _Form("PBS", _PBS, lambda match: Pbs(match[0]), "pbs:JOBID, of an array 'pbs:JOBID[INDEX]'"),
+    "lsf": _Form("LSF", _LSF, lambda match: Lsf(match[1], match[2] or ""), "lsf:JOBID, of an array 'lsf:JOBID[INDEX]'"),
+    "pals": _Form(
+        "PALS",
+        _PALS,
+        lambda match: Pals(match[2] or "", match[1] or match[3] or ""),
+        "pals:JOBID of PBS, pals:JOBID:APID, or within the job pals:APID",
+    ),
+}
 
 
 def _nodes(job: str) -> Nodes:
     kind, _, name = job.partition(":")
-    if kind == "slurm":
-        match = _SLURM.fullmatch(name)
+    if kind in _FORMS:
+        form = _FORMS[kind]
+        match = form.names.fullmatch(name)
         if match:
-            return Slurm(match[1], match[2] or "")
-        raise UsageError(f"{shown(job)}: not a job of Slurm", help="type: --job slurm:JOBID or slurm:JOBID.STEP")
-    if kind == "flux":
-        if _FLUX.fullmatch(name):
-            return Flux(name)
-        raise UsageError(f"{shown(job)}: not a job of flux", help="type: --job flux:JOBID")
+            return form.nodes(match)
+        raise UsageError(f"{shown(job)}: not a job of {form.system}", help=f"type: --job {form.typed}")
     login, nodes = _split(name)
     if not nodes or nodes.startswith("-") or not nodes.isprintable() or " " in nodes:
         raise UsageError(f"{shown(job)}: not a set of nodes", help="type for instance: --job hosts:node[1-40]")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import re
 import shlex
 import shutil
@@ -67,6 +68,9 @@ class Nodes(Protocol):
 
 class Starter(Protocol):
     """What runs a program on nodes."""
+
+    #: How messages name it.
+    called: str
 
     def command(self, nodes: Sequence[str], agent: Sequence[str]) -> List[str]:
         """What runs the agent once on each node, hands its input to each, and labels each line of its output."""
@@ -155,6 +159,11 @@ class Reached(Engine):
         return self.by.fetching(node, path)
 
     @property
+    def called(self) -> str:  # type: ignore[override]
+        """How messages name what starts agents."""
+        return self.by.called
+
+    @property
     def environment(self) -> Mapping[str, str]:
         """Variables with which that is started."""
         return self.by.environment
@@ -164,8 +173,37 @@ class Reached(Engine):
         return self.by.failed(line)
 
 
-def said(command: Sequence[str], package: str, name: str, given: str = "") -> str:
+@dataclass(frozen=True)
+class BatchSystem:
+    """Whose commands know the jobs of a cluster, and what a person types there."""
+
+    #: What to do where its commands are not here.
+    otherwise: str
+    #: What lists one's jobs.
+    listing: str
+
+    def says(self, name: str, *command: str, given: str = "") -> str:
+        """What one of its commands says of the job that messages name so.
+
+        Raises:
+            UserError: where it is not here, fails, or takes too long.
+        """
+        return said(command, self.otherwise, name, given, f"; to see your jobs, type: {self.listing}")
+
+    def no_job(self, name: str, why: str) -> UserError:
+        """That there is no such job, or that it does not run."""
+        return UserError(
+            f"{name}: no job to look at: {shown(why)}", help=f"to see your jobs, type: {self.listing}", kind="gone"
+        )
+
+
+def said(command: Sequence[str], otherwise: str, name: str, given: str = "", advice: str = "") -> str:
     """What an engine's command says, given some text.
+
+    Args:
+        otherwise: what to do where it is not here.
+        name: how messages name the job.
+        advice: what is told besides where it fails.
 
     Raises:
         UserError: where it is not here, fails, or takes too long.
@@ -173,7 +211,7 @@ def said(command: Sequence[str], package: str, name: str, given: str = "") -> st
     if shutil.which(command[0]) is None:
         raise UserError(
             f"{name}: {command[0]} is not installed here",
-            help=f"type this where {command[0]} is: on a login node, or install {package}",
+            help=f"type this where {command[0]} is: on a login node, or {otherwise}",
             kind="no_engine",
         )
     try:
@@ -187,7 +225,8 @@ def said(command: Sequence[str], package: str, name: str, given: str = "") -> st
     if ended.status != 0:
         words = ended.errors.decode("utf-8", "replace").split()
         reason = " ".join(words)[:300] or f"it ended with status {ended.status}"
-        raise UserError(f"{name}: {shown(reason)}", help=f"the command was: {shlex.join(command)}", kind="no_engine")
+        help_text = f"the command was: {shlex.join(command)}{advice}"
+        raise UserError(f"{name}: {shown(reason)}", help=help_text, kind="no_engine")
     return ended.out.decode("utf-8", "replace")
 
 
@@ -205,6 +244,23 @@ def user(words: str, name: str) -> int:
             f"{name}: the owner of the job is not known: {shown(words.strip()[:200]) or 'nothing'}", kind="no_engine"
         )
     return int(number)
+
+
+def user_called(login: str, name: str) -> int:
+    """The number of the user with that name.
+
+    Raises:
+        UserError: where nobody is called so here.
+    """
+    try:
+        return pwd.getpwnam(login).pw_uid
+    except (KeyError, ValueError):
+        raise UserError(f"{name}: there is no user {shown(login[:40])} here", kind="usage") from None
+
+
+def copied(command: Sequence[str], path: str) -> str:
+    """What a person types to have what a command writes in a file, called as one on a node."""
+    return f"{shlex.join(command)} > {shlex.quote(os.path.basename(path))}"
 
 
 def expanded(hosts: str) -> List[str]:

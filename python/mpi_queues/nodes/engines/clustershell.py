@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import pwd
 import re
 import shlex
 from dataclasses import dataclass
 from typing import Dict, List, Mapping, Sequence
 
-from ...errors import UserError
-from .base import Nodes, Starter, checked, said
+from .base import Nodes, Starter, checked, said, user_called
 
 #: What clush says where a command has ended badly (cea-hpc/clustershell, lib/ClusterShell/CLI/Clush.py,
 #: ``DirectOutputHandler.ev_hup``, 1.9).
@@ -36,12 +34,7 @@ class NodeSet(Nodes):
         Raises:
             UserError: where nobody is called so.
         """
-        if not self.login:
-            return os.geteuid()
-        try:
-            return pwd.getpwnam(self.login).pw_uid
-        except KeyError:
-            raise UserError(f"{self.name}: there is no user {self.login} here", kind="usage") from None
+        return user_called(self.login, self.name) if self.login else os.geteuid()
 
     def nodes(self) -> List[str]:
         """All of them.
@@ -49,7 +42,8 @@ class NodeSet(Nodes):
         Raises:
             UserError: where ClusterShell does not understand the name.
         """
-        return checked(said(["nodeset", "--expand", self.nodeset], "clustershell", self.name).split(), self.name)
+        listed = said(["nodeset", "--expand", self.nodeset], "install clustershell", self.name)
+        return checked(listed.split(), self.name)
 
     @property
     def job_variables(self) -> Dict[str, str]:
@@ -64,6 +58,8 @@ class NodeSet(Nodes):
 @dataclass(frozen=True)
 class Clush(Starter):
     """Reaches nodes as ClusterShell is configured."""
+
+    called = "clush"
 
     def command(self, nodes: Sequence[str], agent: Sequence[str]) -> List[str]:
         """Runs the agent once on each node, on all of them at one time: each waits for what it is asked."""

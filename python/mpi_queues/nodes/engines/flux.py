@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shlex
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Dict, List, Mapping, Sequence
 
 from ...errors import UserError
-from .base import Nodes, Starter, checked, said, user
+from .base import BatchSystem, Nodes, Starter, checked, copied, user
 
-_PACKAGE = "flux-core"
+_FLUX = BatchSystem("install flux-core", "flux jobs")
 
 #: What flux exec says where a program could not be started or has been lost (flux-framework/flux-core,
 #: src/cmd/flux-exec.c, ``state_cb``, 0.88): with the broker's rank, whatever the job.
@@ -40,18 +38,20 @@ class Flux(Nodes):
         Raises:
             UserError: where there is no such job, or flux does not say.
         """
-        listed = said(["flux", "jobs", "--no-header", "--format={state} {nodelist}", self.job], _PACKAGE, self.name)
-        state, _, nodes = listed.strip().partition(" ")
+        state, _, nodes = self.listed("{state} {nodelist}").strip().partition(" ")
         if state not in ("RUN", "CLEANUP") or not nodes:
-            raise UserError(
-                f"{self.name}: no job to look at: it does not run",
-                help="to see your jobs, type: flux jobs",
-                kind="gone",
-            )
+            raise _FLUX.no_job(self.name, "it does not run")
         # From its input: a name in the command line may be taken for that of a job.
-        return checked(
-            said(["flux", "hostlist", "--expand", "-"], _PACKAGE, self.name, f"{nodes}\n").split(), self.name
-        )
+        names = _FLUX.says(self.name, "flux", "hostlist", "--expand", "-", given=f"{nodes}\n")
+        return checked(names.split(), self.name)
+
+    def listed(self, form: str) -> str:
+        """What flux says of it in a form.
+
+        Raises:
+            UserError: where there is no such job, or flux does not say.
+        """
+        return _FLUX.says(self.name, "flux", "jobs", "--no-header", f"--format={form}", self.job)
 
     def owner(self) -> int:
         """Who has submitted it.
@@ -59,9 +59,7 @@ class Flux(Nodes):
         Raises:
             UserError: where flux does not say.
         """
-        return user(
-            said(["flux", "jobs", "--no-header", "--format={userid}", self.job], _PACKAGE, self.name), self.name
-        )
+        return user(self.listed("{userid}"), self.name)
 
     @property
     def job_variables(self) -> Dict[str, str]:
@@ -78,7 +76,7 @@ class Flux(Nodes):
         Raises:
             UserError: where flux does not know such a number.
         """
-        number = said(["flux", "job", "id", "--to=f58", self.job], _PACKAGE, self.name).strip()[1:40]
+        number = _FLUX.says(self.name, "flux", "job", "id", "--to=f58", self.job).strip()[1:40]
         return {"FLUX_JOB_ID": [f"{letter}{number}" for letter in ("f", "\u0192")]}
 
     same = ()
@@ -90,6 +88,7 @@ class Flux(Nodes):
 class FluxExec(Starter):
     """Runs agents beside a job."""
 
+    called = "flux"
     job: str
 
     def command(self, nodes: Sequence[str], agent: Sequence[str]) -> List[str]:
@@ -117,8 +116,7 @@ class FluxExec(Starter):
     def fetching(self, node: str, path: str) -> str:
         """Copies a file from a node."""
         where = [f"--rank={at}" for at, one in enumerate(Flux(self.job).nodes()) if one == node]
-        copied = shlex.join(["flux", "exec", f"--jobid={self.job}", *where, "cat", path])
-        return f"{copied} > {shlex.quote(os.path.basename(path))}"
+        return copied(["flux", "exec", f"--jobid={self.job}", *where, "cat", path], path)
 
     @property
     def environment(self) -> Mapping[str, str]:
@@ -138,7 +136,7 @@ def _brokers(job: str) -> Dict[int, str]:
     flux = Flux(job)
     try:
         nodes = flux.nodes()
-        ranks = said(["flux", "jobs", "--no-header", "--format={ranks}", job], _PACKAGE, flux.name).strip()
+        ranks = flux.listed("{ranks}").strip()
     except UserError:
         return {}
     found: List[int] = []

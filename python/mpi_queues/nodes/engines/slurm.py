@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shlex
 from dataclasses import dataclass
 from typing import Dict, List, Sequence
 
-from ...errors import UserError
-from ...system.paths import shown
-from .base import Nodes, Starter, checked, expanded, said, user
+from .base import BatchSystem, Nodes, Starter, checked, copied, expanded, user
 
-_PACKAGE = "slurm-client"
+_SLURM = BatchSystem("install slurm-client", "squeue --me")
 
 #: What srun says where a task could not be started or has ended badly, of one node or of several, such as ``n[1-3,7]``
 #: (SchedMD/slurm 22.05: src/plugins/launch/slurm/launch_slurm.c, ``_task_finish``; src/api/step_launch.c,
@@ -42,16 +38,14 @@ class Slurm(Nodes):
         Raises:
             UserError: where there is no such job, or Slurm does not say.
         """
-        listed = said(["squeue", "--noheader", f"--jobs={self.job}", "--format=%T %N"], _PACKAGE, self.name)
-        words = listed.split()
+        words = self._listed("%T %N").split()
         if len(words) != 2 or words[0] not in ("RUNNING", "SUSPENDED", "COMPLETING", "STOPPED"):
             state = f"it is {words[0].lower()}" if words else "Slurm runs no job of that number"
-            raise UserError(
-                f"{self.name}: no job to look at: {shown(state)}",
-                help="to see your jobs, type: squeue --me",
-                kind="gone",
-            )
-        return checked(said(["scontrol", "show", "hostnames", words[1]], _PACKAGE, self.name).split(), self.name)
+            raise _SLURM.no_job(self.name, state)
+        return checked(_SLURM.says(self.name, "scontrol", "show", "hostnames", words[1]).split(), self.name)
+
+    def _listed(self, form: str) -> str:
+        return _SLURM.says(self.name, "squeue", "--noheader", f"--jobs={self.job}", f"--format={form}")
 
     def owner(self) -> int:
         """Who has submitted it.
@@ -59,7 +53,7 @@ class Slurm(Nodes):
         Raises:
             UserError: where Slurm does not say.
         """
-        return user(said(["squeue", "--noheader", f"--jobs={self.job}", "--format=%U"], _PACKAGE, self.name), self.name)
+        return user(self._listed("%U"), self.name)
 
     @property
     def job_variables(self) -> Dict[str, str]:
@@ -81,6 +75,7 @@ class Slurm(Nodes):
 class Srun(Starter):
     """Runs agents beside a job, without resources of their own."""
 
+    called = "srun"
     job: str
 
     def command(self, nodes: Sequence[str], agent: Sequence[str]) -> List[str]:
@@ -107,7 +102,7 @@ class Srun(Starter):
     def fetching(self, node: str, path: str) -> str:
         """Copies a file from a node."""
         step = ["srun", f"--jobid={self.job}", "--overlap", f"--nodelist={node}", "--nodes=1", "--ntasks=1"]
-        return f"{shlex.join([*step, 'cat', path])} > {shlex.quote(os.path.basename(path))}"
+        return copied([*step, "cat", path], path)
 
     def failed(self, line: str) -> Sequence[str]:
         """The nodes on which nothing runs any more."""
