@@ -39,6 +39,8 @@ struct Candidate {
     /// The variable that tells the rank.
     variable: String,
     parent: u32,
+    /// Whether it has the variables of the job, also those that may be missing.
+    is_numbered: bool,
 }
 
 type Variables = HashMap<String, String>;
@@ -123,7 +125,15 @@ pub fn ranks(asked: &Asked) -> Found {
             None => {}
         }
     }
-    Found { ranks: chosen(found, asked.ranks.as_ref()), denied, left_out, owner: asked.owner }
+    Found { ranks: chosen(numbered(found), asked.ranks.as_ref()), denied, left_out, owner: asked.owner }
+}
+
+/// Those that have the number of the job where some have it; else all: their launcher has handed on none.
+fn numbered(mut candidates: Vec<Candidate>) -> Vec<Candidate> {
+    if candidates.iter().any(|one| one.is_numbered) {
+        candidates.retain(|one| one.is_numbered);
+    }
+    candidates
 }
 
 /// Whether a process has the rights of this user and of nobody else.
@@ -172,7 +182,9 @@ fn candidate(pid: u32, environment: &Variables, own: &Variables, asked: &Asked) 
     let (family, rank, size) = asked.families.iter().find_map(|family| identity(family, environment))?;
     let names: Option<Vec<&str>> = family.world.iter().map(|name| environment.get(name).map(String::as_str)).collect();
     let world = names.filter(|names| !names.is_empty()).map(|names| names.join("."));
-    Some(Candidate { rank: Rank { pid, rank, size, world }, variable: family.rank.clone(), parent: status.parent })
+    let is_numbered = asked.one_of.keys().all(|name| environment.contains_key(name));
+    let (rank, variable) = (Rank { pid, rank, size, world }, family.rank.clone());
+    Some(Candidate { rank, variable, parent: status.parent, is_numbered })
 }
 
 fn identity<'a>(family: &'a Family, environment: &Variables) -> Option<(&'a Family, i64, Option<i64>)> {
@@ -247,22 +259,24 @@ mod tests {
 
     #[test]
     fn a_number_that_may_be_missing_is_as_an_empty_one() {
-        let asked = |values: &str| {
+        let found = |values: &str, variables: &[(&str, &str)]| {
+            let families = r#""families":[{"rank":"PMI_RANK"}]"#;
             let line = format!(
-                r#"{{"look":1,"owner":0,"job":{{}},"one_of":{{"PBS_JOBID":[{values}]}},"families":[{{"rank":"PMI_RANK"}}],"timeout":5}}"#
+                r#"{{"look":1,"owner":0,"job":{{}},"one_of":{{"PBS_JOBID":[{values}]}},{families},"timeout":5}}"#
             );
-            Asked::of(line.as_bytes()).ok()
-        };
-        let is_of_job = |values: &str, variables: &[(&str, &str)]| {
             let environment = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-            let asked = asked(values)?;
-            Some(candidate(std::process::id(), &environment, &Variables::new(), &asked).is_some())
+            candidate(std::process::id(), &environment, &Variables::new(), &Asked::of(line.as_bytes()).ok()?)
         };
-        let (with, without) = ([("PMI_RANK", "0"), ("PBS_JOBID", "7.a")], [("PMI_RANK", "0")]);
-        assert_eq!(is_of_job(r#""7.a","""#, &with), Some(true));
-        assert_eq!(is_of_job(r#""8.a","""#, &with), Some(false));
-        assert_eq!(is_of_job(r#""8.a","""#, &without), Some(true));
-        assert_eq!(is_of_job(r#""7.a""#, &without), Some(false));
+        let (with, without) = ([("PMI_RANK", "0"), ("PBS_JOBID", "7.a")], [("PMI_RANK", "1")]);
+        let one = found(r#""7.a","""#, &with);
+        let other = found(r#""7.a","""#, &without);
+        assert!(found(r#""8.a","""#, &with).is_none() && found(r#""7.a""#, &without).is_none());
+        let ranks = |candidates: Vec<Option<Candidate>>| -> Vec<i64> {
+            numbered(candidates.into_iter().flatten().collect()).iter().map(|one| one.rank.rank).collect()
+        };
+        assert_eq!(ranks(vec![other, one]), [0]);
+        let other = found(r#""7.a","""#, &without);
+        assert_eq!(ranks(vec![other]), [1]);
     }
 
     #[test]
