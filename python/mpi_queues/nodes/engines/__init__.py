@@ -32,7 +32,7 @@ PREFIXES = ("slurm:", "flux:", "pbs:", "lsf:", "pals:", "hosts:")
 AUTO = "auto"
 ENGINES = (AUTO, "srun", "flux", "blaunch", "ssh", "clush")
 
-#: Where there are several, in this order: by the job's own batch system, else by names.
+#: Of a launcher, where there are several, in this order: by the job's own batch system, else by names.
 _ORDER = ("srun", "flux", "blaunch", "clush", "ssh")
 
 #: Those that reach nodes within a job alone, and how that is called.
@@ -47,15 +47,16 @@ def engine_of(job: str, engine: str = AUTO) -> Engine:
     """
     of = _nodes(job)
     by_names: Dict[str, Starter] = {"clush": Clush(), "ssh": SSH}
-    there = {**by_names, **_own(of)}
-    if isinstance(of, NodeSet) and engine in _WITHIN:
-        there.update(_of_batch_system(os.environ))
+    own = _own(of)
     if engine == AUTO:
         # Nodes that are named need ClusterShell anyway; ssh needs nothing else.
-        order = _ORDER if isinstance(of, NodeSet) else (*(one for one in _ORDER if one not in by_names), "ssh")
-        return Reached(of, next(there[name] for name in order if name in there))
+        return Reached(of, next(iter(own.values()), by_names["clush" if isinstance(of, NodeSet) else "ssh"]))
+    there = {**by_names, **own}
+    if isinstance(of, NodeSet) and engine in _WITHIN:
+        there.update(_of_batch_system(os.environ))
     if engine not in there:
-        outside = f" outside {_WITHIN[engine]}" if engine in _WITHIN and isinstance(of, (NodeSet, Lsf)) else ""
+        within = isinstance(of, NodeSet) or (isinstance(of, Lsf) and engine == BLAUNCH.called)
+        outside = f" outside {_WITHIN[engine]}" if within and engine in _WITHIN else ""
         raise UsageError(
             f"{shown(job)}: {engine} does not reach its nodes{outside}",
             help=f"type: --engine {' or --engine '.join(sorted(there))}",

@@ -73,7 +73,7 @@ class Pbs(Nodes):
     def _about(self) -> Dict[str, str]:
         """Its attributes.
 
-        Of two of one name the first counts. What a user has set can begin no line: qstat writes ``^J`` for a line break.
+        Of two of one name the first counts. What a user has set begins no line: qstat writes a line break as ``^J``.
         """
         told = _PBS.says(self.name, "qstat", "-f", self.job)
         # A long value goes on behind a tab.
