@@ -28,10 +28,11 @@ AGENT = "mpi-queues-agent"
 #: Numbers of two applications of PALS.
 ONE, OTHER = "1b4e28ba-2fa1-11d2-883f-0016d3cca427", "6fa459ea-ee8a-3ca4-894e-db77e160355e"
 
-#: What the ranks of the two jobs have in their environment: the same hosts, and other numbers.
+#: What the ranks of the jobs have in their environment: the same hosts, and other numbers, or none.
 ENVIRONMENTS = (
     {"PBS_JOBID": "12.server", "LSB_JOBID": "501", "LSB_JOBINDEX": "4", "PALS_APID": ONE},
     {"PBS_JOBID": "13.server", "LSB_JOBID": "501", "LSB_JOBINDEX": "5", "PALS_APID": OTHER},
+    {},
 )
 
 IN_LSF = {"LSB_JOBID": "501", "LSB_JOBINDEX": "4", "LSB_MCPU_HOSTS": "h1 4 h2 4 h3 4"}
@@ -40,7 +41,7 @@ IN_PBS = {"PBS_JOBID": "12.server"}
 
 @pytest.fixture(scope="module")
 def cluster(program: Path) -> Iterator[Hosts]:
-    """Hosts with a deadlocked job on three of them, and one of another number."""
+    """Hosts with a deadlocked job on three of them, one of another number, and one without."""
     with Hosts(["h1", "h2", "h3"]) as made:
         standins = made.directory / "bin"
         standins.mkdir()
@@ -77,6 +78,7 @@ def settle(cluster: Hosts, **more: Any) -> None:
         "qstat": {
             "12": of_pbs("12"),
             "13": of_pbs("13"),
+            "14": of_pbs("14"),
             "20": of_pbs("20", "Q"),
             "21": of_pbs("21", exec_host="-x/0"),
         },
@@ -110,6 +112,7 @@ def within(cluster: Hosts, request: pytest.FixtureRequest) -> Iterator[None]:
     [
         ("pbs:12", {}),
         ("pbs:12.server", {}),
+        ("pbs:14", {}),
         ("lsf:501[4]", {}),
         ("lsf:501[4]", IN_LSF),
         ("pals:12", {}),
@@ -117,9 +120,9 @@ def within(cluster: Hosts, request: pytest.FixtureRequest) -> Iterator[None]:
         (f"pals:{ONE}", IN_PBS),
     ],
     indirect=["within"],
-    ids=["pbs", "pbs-whole", "lsf", "lsf-within", "pals", "pals-application", "pals-within"],
+    ids=["pbs", "pbs-whole", "pbs-without", "lsf", "lsf-within", "pals", "pals-application", "pals-within"],
 )
-@pytest.mark.usual("pbs", "lsf-within", "pals")
+@pytest.mark.usual("pbs", "pbs-without", "lsf-within", "pals")
 def test_a_job_of_a_batch_system_is_read_on_all_its_nodes(cluster: Hosts, name: str, within: None) -> None:
     told = cluster.mpi_queues("diagnose", "--job", name, "--format", "json")
     assert told.returncode == 0, told.stderr
