@@ -6,6 +6,7 @@ use model::{Communicator, Operation, OperationStatus, QueueKind, Snapshot};
 use serde::Serialize;
 
 use crate::strings::{NONE, Strings, TextId};
+use crate::tables::internal;
 
 /// So many operations are in the table at most.
 const MOST_MESSAGES: usize = 150_000;
@@ -48,6 +49,8 @@ pub struct Messages {
     pub internal: Vec<u8>,
     /// How many more there are.
     pub left_out: usize,
+    /// And how many of these the MPI library posted for itself.
+    pub internal_left_out: i64,
 }
 
 /// Those of all processes; where there is no room for all, those of `first` ranks before others. `column`: that of a communicator's
@@ -98,6 +101,7 @@ impl Messages {
         let operations = &kind.of(communicator).operations;
         let room = MOST_MESSAGES.saturating_sub(self.process.len()).min(most);
         self.left_out += operations.len().saturating_sub(room);
+        self.internal_left_out += internal(operations.get(room..).unwrap_or_default());
         let queue = match kind {
             QueueKind::PendingSends => 0,
             QueueKind::PendingReceives => 1,

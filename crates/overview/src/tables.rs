@@ -2,7 +2,7 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use model::{Communicator, Finding, Process, QueueKind, QueueState, Snapshot, Verdict};
+use model::{Communicator, Finding, Operation, Process, QueueKind, QueueState, Snapshot, Verdict};
 use serde::Serialize;
 
 use crate::messages::{Messages, messages};
@@ -23,6 +23,8 @@ pub struct Tables {
     pub columns: Vec<Column>,
     /// What ranks have in communicators, where they have something.
     pub cells: Cells,
+    /// How many operations of these the MPI library posted for itself.
+    pub internal: Internal,
     /// Pending sends and receives, unexpected messages.
     pub messages: Messages,
     /// The latest calls of ranks.
@@ -90,6 +92,19 @@ pub struct Cells {
     pub sequence: Vec<Option<i64>>,
 }
 
+/// Cells with operations that the MPI library posted for itself, and how many of each queue are such.
+#[derive(Debug, Default, Serialize)]
+pub struct Internal {
+    /// Place in the table of cells.
+    pub cell: Vec<usize>,
+    /// Pending sends.
+    pub sends: Vec<i64>,
+    /// Pending receives.
+    pub receives: Vec<i64>,
+    /// Unexpected messages.
+    pub unexpected: Vec<i64>,
+}
+
 /// The tables of a snapshot. `nodes`: the node of each process in the graph.
 pub fn tables(snapshot: &Snapshot, findings: &[Finding], verdict: &Verdict, nodes: &[usize]) -> Tables {
     let mut strings = Strings::default();
@@ -104,7 +119,9 @@ pub fn tables(snapshot: &Snapshot, findings: &[Finding], verdict: &Verdict, node
         found.ranks.add(process, rank(process), nodes.get(place).copied().unwrap_or(0), moved, &mut strings);
         for communicator in &process.communicators {
             let column = column_of(&columns, &communicator.name);
-            found.cells.add(place, column, process, communicator, &mut strings);
+            if found.cells.add(place, column, process, communicator, &mut strings) {
+                found.internal.add(found.cells.process.len() - 1, communicator);
+            }
         }
     }
     found.messages = messages(snapshot, &first, |name| column_of(&columns, name), &mut strings);
@@ -193,6 +210,7 @@ impl Ranks {
 }
 
 impl Cells {
+    /// Adds a process's part in a communicator, where it has one there: whether it has.
     fn add(
         &mut self,
         place: usize,
@@ -200,7 +218,7 @@ impl Cells {
         process: &Process,
         communicator: &Communicator,
         strings: &mut Strings,
-    ) {
+    ) -> bool {
         let counts = QueueKind::ALL.map(|kind| {
             let queue = kind.of(communicator);
             match queue.state {
@@ -211,7 +229,7 @@ impl Cells {
         });
         let call = process.calls.iter().find(|call| call.communicator == Some(communicator.unique_id));
         if counts == [0, 0, 0] && call.is_none() && communicator.next_sequence.is_none() {
-            return;
+            return false;
         }
         let [sends, receives, unexpected] = counts;
         self.column.push(column);
@@ -221,5 +239,23 @@ impl Cells {
         self.unexpected.push(unexpected);
         self.function.push(strings.of(call.map(|call| call.function.as_str())));
         self.sequence.push(communicator.next_sequence);
+        true
     }
+}
+
+impl Internal {
+    fn add(&mut self, cell: usize, communicator: &Communicator) {
+        let [sends, receives, unexpected] = QueueKind::ALL.map(|kind| internal(&kind.of(communicator).operations));
+        if sends + receives + unexpected > 0 {
+            self.cell.push(cell);
+            self.sends.push(sends);
+            self.receives.push(receives);
+            self.unexpected.push(unexpected);
+        }
+    }
+}
+
+/// How many of these operations the MPI library posted for itself.
+pub(crate) fn internal(operations: &[Operation]) -> i64 {
+    i64::try_from(operations.iter().filter(|operation| operation.internal).count()).unwrap_or(i64::MAX)
 }

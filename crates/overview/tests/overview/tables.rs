@@ -10,7 +10,7 @@ fn a_row_has_all_columns() {
     let tables = told(&job((0..50).map(|rank| receiver(rank, 50, (rank + 1) % 50, 7, &world)).collect())).tables;
     let messages = serde_json::to_value(&tables.messages).expect("JSON");
     for (name, column) in messages.as_object().expect("columns") {
-        assert!(name == "left_out" || column.as_array().expect("a column").len() == 50, "{name}");
+        assert!(name.ends_with("left_out") || column.as_array().expect("a column").len() == 50, "{name}");
     }
     let ranks = serde_json::to_value(&tables.ranks).expect("JSON");
     assert!(
@@ -29,7 +29,8 @@ fn a_row_has_all_columns() {
 fn of_a_flood_some_are_shown_and_the_rest_is_counted() {
     let world: Group = (0..2).map(Some).collect();
     let mut flooded = receiver(0, 2, 1, 7, &world);
-    let operations = (0..300_000).map(|tag| Operation { desired_tag: Some(tag), ..Operation::default() }).collect();
+    let one = |tag| Operation { desired_tag: Some(tag), internal: tag >= 299_990, ..Operation::default() };
+    let operations = (0..300_000).map(one).collect();
     if let Some(first) = flooded.communicators.first_mut() {
         first.unexpected_messages = Queue { operations, ..Queue::default() }.into();
     }
@@ -38,6 +39,7 @@ fn of_a_flood_some_are_shown_and_the_rest_is_counted() {
     assert_eq!(tables.messages.queue.iter().filter(|queue| **queue == 1).count(), 2);
     assert!(tables.messages.process.len() < 151_000);
     assert_eq!(tables.messages.process.len() + tables.messages.left_out, 300_002);
+    assert_eq!(tables.messages.internal_left_out, 10);
     assert_eq!(tables.cells.unexpected[0], 300_000);
 }
 
@@ -56,7 +58,26 @@ fn where_there_is_no_room_for_all_messages_those_of_the_cause_are_there() {
     let messages = tables(&snapshot, &[finding], &Verdict::default(), &[]).messages;
     assert_eq!(messages.process.len(), 150_000);
     assert_eq!(messages.left_out, 8000 * 21 - 150_000);
+    assert_eq!(messages.internal_left_out, 0);
     assert_eq!(messages.process.iter().filter(|process| **process == 7999).count(), 21);
+}
+
+#[test]
+fn operations_of_the_mpi_library_are_counted_by_themselves() {
+    let world: Group = (0..2).map(Some).collect();
+    let mut waiting = receiver(0, 2, 1, 7, &world);
+    if let Some(first) = waiting.communicators.first_mut() {
+        let own = Operation { internal: true, ..Operation::default() };
+        let mut operations = vec![own; 30_000];
+        operations.push(Operation::default());
+        first.unexpected_messages = Queue { operations, ..Queue::default() }.into();
+    }
+    let tables = told(&job(vec![receiver(1, 2, 0, 7, &world), waiting])).tables;
+    let internal = &tables.internal;
+    assert_eq!(internal.cell, [1]);
+    assert_eq!((&*internal.sends, &*internal.receives, &*internal.unexpected), (&[0][..], &[0][..], &[30_000][..]));
+    assert_eq!(tables.cells.unexpected[1], 30_001);
+    assert_eq!((tables.messages.left_out, tables.messages.internal_left_out), (0, 0));
 }
 
 #[test]
