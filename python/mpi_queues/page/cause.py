@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import socket
-from typing import Any, List, Mapping, Optional, Sequence, Tuple
+from dataclasses import dataclass
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from .._native import Diagnosis, Finding
 from ..report import diagnosis as report
 from ..report.places import where
 from ..report.words import clean, ranks_named, shorten
-from .elements import Element, element, table
+from .elements import Element, breakable, element, table
+from .graph import MARKS, ROLES, set_of
 from .sources import Quoted, quoted
 
 #: Places of the cause whose source is quoted.
@@ -46,7 +48,7 @@ def cause(diagnosis: Diagnosis, *, source: bool, text: bool = True) -> List[Elem
         if waiting:
             told = f"{ranks_named(waiting)} {'waits' if len(waiting) == 1 else 'wait'} as a result."
             told = told[:1].upper() + told[1:]
-            parts.append(element("p", told, class_="waiting"))
+            parts.append(element("p", _mark("held"), told, class_="waiting held", data_ranks=set_of(waiting)))
     limits = diagnosis.limits
     if limits:
         shown = [element("li", shorten(one, _SENTENCE)) for one in limits[:20]]
@@ -82,7 +84,7 @@ def findings_table(diagnosis: Diagnosis) -> Element:
         return element("p", "Nothing wrong was found.")
     rows = [_row(number, finding) for number, finding in enumerate(findings[:MOST_FINDINGS])]
     more = len(findings) - len(rows)
-    found = table("Findings, the causes first", ("Kind", "Ranks", "What was found"), rows, "findings")
+    found = table("Findings, the causes first", ("Kind", "Ranks", "What was found"), rows, "findings rows")
     return element("div", found, element("p", f"{more:,} more are in the data.", class_="note") if more > 0 else None)
 
 
@@ -98,40 +100,87 @@ def _waiting(finding: Finding) -> List[int]:
     return sorted({*finding.waiting, *calls} - about)
 
 
+@dataclass
+class _Place:
+    """A call of the cause."""
+
+    call: Mapping[str, Any]
+    ranks: List[int]
+    where: str
+    #: What is said of its ranks, where that is the same of all.
+    role: str
+    #: Lines around it, if they do not stand at a place before.
+    lines: Optional[Quoted] = None
+    #: The number of the place that has them.
+    above: Optional[int] = None
+
+
 def _blamed(diagnosis: Diagnosis, finding: Finding, *, source: bool) -> List[Element]:
     """The calls of the cause, each with the lines around it."""
+    places = _places(finding)
+    if source:
+        _quote(diagnosis, places)
+    items = [_item(place, number, places) for number, place in enumerate(places, 1)]
+    return [element("ol", items, class_="blamed")] if items else []
+
+
+def _places(finding: Finding) -> List[_Place]:
+    """Each call at a place once."""
     called: Sequence[Mapping[str, Any]] = finding.blamed
     if not called:
         called = [{**call, "ranks": [call["rank"]] if call.get("rank") is not None else []} for call in finding.calls]
-    items: List[Element] = []
-    told = set()
-    quotations = 0
+    about, waiting = set(finding.ranks), set(_waiting(finding))
+    found: Dict[Tuple[Any, str], _Place] = {}
     for one in called:
         place = where(one, full=True)
-        key = (one.get("function"), place)
-        if key in told or len(items) >= _MOST_CALLS:
-            continue
-        told.add(key)
-        ranks: List[int] = list(one.get("ranks") or [])
-        lines = None
-        if source and quotations < _MOST_QUOTED:
-            lines = quoted(one, *_process(diagnosis, ranks))
+        if len(found) < _MOST_CALLS:
+            ranks: List[int] = list(one.get("ranks") or [])
+            role = "cause" if about.issuperset(ranks) else "held" if waiting.issuperset(ranks) else ""
+            found.setdefault((one.get("function"), place), _Place(one, ranks, place, role if ranks else ""))
+    return list(found.values())
+
+
+def _quote(diagnosis: Diagnosis, places: Sequence[_Place]) -> None:
+    """Gives the first of them their lines. Those that have lines in common have them together, at the first."""
+    quotations = 0
+    for number, place in enumerate(places):
+        if quotations >= _MOST_QUOTED:
+            break
+        lines = quoted(place.call, *_process(diagnosis, place.ranks))
+        for earlier, other in enumerate(places[:number]):
+            both = other.lines.joined(lines) if lines is not None and other.lines is not None else None
+            if both is not None:
+                other.lines, place.above = both, earlier + 1
+                break
+        else:
+            place.lines = lines
             quotations += lines is not None
-        sure = "" if one.get("certain", True) else "perhaps "
-        items.append(
-            element(
-                "li",
-                element(
-                    "p",
-                    sure,
-                    element("code", clean(str(one.get("function") or "")) or "outside MPI"),
-                    f" {shorten(place, 400, keep_end=True)}" if place else "",
-                    element("span", f" ({shorten(ranks_named(ranks), 200)})", class_="quiet") if ranks else None,
-                ),
-                _source(lines, where(one)) if lines is not None else None,
-            )
-        )
-    return [element("ol", items, class_="blamed")] if items else []
+
+
+def _item(place: _Place, number: int, places: Sequence[_Place]) -> Element:
+    roles = {one.call.get("line"): one.role for one in places if one is place or one.above == number}
+    sure = "" if place.call.get("certain", True) else "perhaps "
+    ranks = f" ({shorten(ranks_named(place.ranks), 200)})" if place.ranks else None
+    return element(
+        "li",
+        element(
+            "p",
+            _mark(place.role),
+            sure,
+            element("code", clean(str(place.call.get("function") or "")) or "outside MPI"),
+            [" ", breakable(shorten(place.where, 400, keep_end=True))] if place.where else "",
+            element("span", ranks, class_="quiet") if ranks else None,
+            element("span", f"; see the lines at {place.above}", class_="quiet") if place.above else None,
+        ),
+        _source(place.lines, where(place.call), roles) if place.lines is not None else None,
+        class_=place.role or None,
+        data_ranks=set_of(place.ranks),
+    )
+
+
+def _mark(role: str) -> Optional[Element]:
+    """What is said of ranks, as a sign that has a name."""
+    return element("span", MARKS[role], class_="mark", role="img", aria_label=ROLES[role]) if role else None
 
 
 def _process(diagnosis: Diagnosis, ranks: Sequence[int]) -> Tuple[Optional[str], Optional[int]]:
@@ -149,15 +198,15 @@ def _process(diagnosis: Diagnosis, ranks: Sequence[int]) -> Tuple[Optional[str],
     return process.executable, process.pid if live else None
 
 
-def _source(lines: Quoted, what: str) -> Element:
+def _source(lines: Quoted, what: str, roles: Mapping[Optional[int], str]) -> Element:
     rows = []
     for number, line in enumerate(lines.lines, lines.first):
-        meant = number == lines.meant
+        meant = number in lines.meant
         rows.append(
             element(
                 "span",
                 element("span", f"{number:6} ", class_="number"),
-                element("mark", line) if meant else line,
+                element("mark", line, class_=roles.get(number) or None) if meant else line,
                 "\n",
                 class_="meant" if meant else None,
             )
@@ -192,6 +241,7 @@ def _row(number: int, finding: Finding) -> Element:
             element("details", element("summary", "Calls and evidence"), inside) if inside else None,
         ),
         id=f"finding-{number}",
+        data_ranks=set_of(finding.ranks),
     )
 
 
@@ -201,6 +251,6 @@ def _call(call: Mapping[str, Any]) -> List[Any]:
     return [
         "a process: " if rank is None else f"rank {rank}: ",
         element("code", clean(str(call.get("function") or "")) or "outside MPI"),
-        f" {shorten(place, 400, keep_end=True)}" if place else "",
+        [" ", breakable(shorten(place, 400, keep_end=True))] if place else "",
         f", waits for {shorten(str(call['waits_for']), 400)}" if call.get("waits_for") else "",
     ]

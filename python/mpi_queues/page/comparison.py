@@ -135,22 +135,24 @@ def _messages(old: Mapping[str, Any], new: Mapping[str, Any]) -> Element:
     changed = [key for key in sorted({*before, *after}) if before[key] != after[key]]
     if not changed:
         count = sum(after.values())
-        return element("p", f"The queues are as long as before: {counted(count, 'operation')} in all.")
+        return element("p", f"The queues are as long as before: {counted(count, 'operation')} of the program in all.")
     rows = [
         (shorten(name or "(no name)", 200), queue, f"{before[name, queue]:,}", f"{after[name, queue]:,}")
         for name, queue in changed[:_MOST]
     ]
     heads = ("Communicator", "Queue", "Before", "After")
-    return _table("Operations, where their number changed", heads, rows, len(changed) - _MOST)
+    return _table("Operations of the program, where their number changed", heads, rows, len(changed) - _MOST)
 
 
 def _counts(tables: Mapping[str, Any]) -> Counter[Tuple[str, str]]:
-    cells, columns = tables["cells"], tables["columns"]
+    """Without those that the MPI library has posted for itself."""
+    cells, internal, columns = tables["cells"], tables["internal"], tables["columns"]
     found: Counter[Tuple[str, str]] = Counter()
-    for queue, counts in zip(_QUEUES, (cells["sends"], cells["receives"], cells["unexpected"])):
-        for column, count in zip(cells["column"], counts):
-            if count > 0:
-                found[columns[column]["name"], queue] += count
+    for queue, name in zip(_QUEUES, ("sends", "receives", "unexpected")):
+        for column, count in zip(cells["column"], cells[name]):
+            found[columns[column]["name"], queue] += max(0, count)
+        for cell, count in zip(internal["cell"], internal[name]):
+            found[columns[cells["column"][cell]]["name"], queue] -= count
     return found
 
 

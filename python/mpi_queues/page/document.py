@@ -15,16 +15,25 @@ from .inside import MARK, Packed
 #: Templates, styles and scripts.
 DATA = Path(__file__).resolve().parents[1] / "data" / "page"
 
+#: A line that is a comment or empty, and blanks before one that is not.
+_COMMENT = re.compile(r"^[ \t]*(?:(?://.*|/\*(?:[^*]|\*(?!/))*\*/)?\n)|^[ \t]+", re.MULTILINE)
+
+#: Blanks of a style that say nothing: around braces, and after a semicolon, a comma and the colon of a declaration.
+_BLANKS = re.compile(r" ?([{}]) ?|(?<=[;,:]) ")
+
 _SLOT = re.compile(r"<!-- slot: ([a-z-]+) -->")
 
 #: The scripts of a page, in the order in which they run.
-SCRIPTS = ("data", "details", "rows", "messages", "ranks", "matrix", "stacks", "graph", "time-line", "start")
+SCRIPTS = (
+    *("data", "ranks-lit", "search", "details", "scrolling", "rows"),
+    *("messages", "ranks", "matrix", "stacks", "graph", "time-line", "start"),
+)
 
 
 def document(template: str, title: str, parts: Mapping[str, Child], *, scripts: bool, mark: bool) -> str:
     """A page: the template with the parts in its slots. ``mark``: it holds data that is read again."""
-    style = _file("style.css") + _file("graph.css")
-    script = "\n".join(_file(f"{name}.js") for name in SCRIPTS) if scripts else ""
+    style = _BLANKS.sub(r"\1", "".join(_short(f"{name}.css") for name in ("colours", "style", "graph")))
+    script = "".join(_short(f"{name}.js") for name in SCRIPTS) if scripts else ""
     policy = f"default-src 'none'; style-src '{_hash(style)}'; base-uri 'none'; form-action 'none'"
     if script:
         policy += f"; script-src '{_hash(script)}'"
@@ -57,7 +66,7 @@ def filled(template: str, slots: Mapping[str, str]) -> str:
 
 def drawing_alone(drawing: Element) -> str:
     """A file of SVG: the drawing with its style."""
-    style = element("style", _file("graph.css"))
+    style = element("style", _file("colours.css"), _file("graph.css"))
     whole = Element(drawing.name, drawing.attributes, (style, *drawing.children))
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{text_of(whole)}\n'
 
@@ -88,6 +97,11 @@ class Data(Element):
         form = {"data-form": packed.form, "data-without": "processes" if packed.without else None}
         super().__init__("script", {"type": "application/json", "id": name, **form}, ())
         self.text = packed.text
+
+
+def _short(name: str) -> str:
+    """A style or a script without the lines that are comments, and without what stands before lines."""
+    return _COMMENT.sub("", _file(name))
 
 
 def _file(name: str) -> str:

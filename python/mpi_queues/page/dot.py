@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Sequence
 
 from ..system.output import in_a_line
-from .graph import Graph, Node
+from .graph import MARKS, Graph, Node
 
 _STYLES = {
     "cause": 'color="#b3261e", penwidth=2.5',
-    "held": 'color="#5f6368"',
-    "found": 'color="#b3261e"',
+    "held": 'color="#8a5a00"',
+    "found": 'color="#5f6368"',
     "free": 'color="#9aa0a6", style="rounded,dashed"',
 }
 
@@ -33,7 +33,8 @@ def dot(graph: Graph) -> str:
 
 
 def _label(node: Node) -> str:
-    return quoted([node.who, *node.lines])
+    mark = MARKS.get(node.role)
+    return quoted([f"{node.who} {mark}" if mark else node.who, *node.lines])
 
 
 def quoted(lines: Sequence[str]) -> str:

@@ -9,7 +9,7 @@ from typing import Dict, List, Sequence, Set, Tuple
 from .._native import layered
 from ..report.words import columns
 from .elements import Element, element
-from .graph import ROLES, Edge, Graph, Node
+from .graph import MARKS, ROLES, Edge, Graph, Node
 
 #: Of a letter and of a line, in pixels.
 _LETTER, _BOLD, _SMALL, _LINE = 7.9, 7.9, 7.3, 18.0
@@ -33,6 +33,10 @@ class _Box:
     @property
     def left(self) -> float:
         return self.middle[0] - self.size[0] / 2
+
+    @property
+    def right(self) -> float:
+        return self.middle[0] + self.size[0] / 2
 
     @property
     def top(self) -> float:
@@ -75,7 +79,8 @@ def drawing(graph: Graph, *, title: str) -> Element:
 
 
 def _size_of(node: Node) -> Tuple[float, float]:
-    wide = max([columns(node.who) * _BOLD, *(columns(line) * _LETTER for line in node.lines)])
+    marked = 2 if node.role in MARKS else 0
+    wide = max([(columns(node.who) + marked) * _BOLD, *(columns(line) * _LETTER for line in node.lines)])
     return max(90.0, wide + 2 * _INSIDE), (1 + len(node.lines)) * _LINE + 2 * _INSIDE - 6
 
 
@@ -181,15 +186,16 @@ def _label(edge: Edge, lines: Sequence[str], box: _Box) -> Element:
 
 def _node(node: Node, number: int, box: _Box) -> Element:
     left = box.left + _INSIDE
+    top = box.top + _INSIDE + 9
+    mark = MARKS.get(node.role)
     return element(
         "g",
         element("title", node.label),
         element("rect", x=box.left, y=box.top, width=box.size[0], height=box.size[1], rx=6),
-        element("text", node.who, x=left, y=box.top + _INSIDE + 9, class_="who"),
+        element("text", node.who, x=left, y=top, class_="who"),
+        element("text", mark, x=box.right - _INSIDE, y=top, text_anchor="end", class_="mark") if mark else None,
         [
-            element(
-                "text", line, x=left, y=box.top + _INSIDE + 9 + _LINE * (1 + at), class_="call" if at == 0 else "at"
-            )
+            element("text", line, x=left, y=top + _LINE * (1 + at), class_="call" if at == 0 else "at")
             for at, line in enumerate(node.lines)
         ],
         class_=f"node {node.role} {node.standing}",
@@ -198,10 +204,9 @@ def _node(node: Node, number: int, box: _Box) -> Element:
 
 
 def legend() -> Element:
-    """What the colours say."""
-    return element(
-        "ul",
-        [element("li", element("span", class_=f"swatch {role}"), words) for role, words in ROLES.items()],
-        element("li", element("span", "→", class_="mark"), "waits for"),
-        class_="legend",
-    )
+    """What the colours and the marks say."""
+    roles = [
+        element("li", element("span", MARKS.get(role, ""), class_=f"swatch {role}", aria_hidden="true"), words)
+        for role, words in ROLES.items()
+    ]
+    return element("ul", roles, element("li", element("span", "→", class_="swatch bare"), "waits for"), class_="legend")

@@ -17,7 +17,7 @@ Child = Union[str, "Element", None, Iterable["Child"]]
 Value = Union[str, int, float, bool, None]
 
 #: Elements of HTML that hold nothing and have no end.
-_VOID = frozenset(("br", "img", "input", "link", "meta"))
+_VOID = frozenset(("br", "img", "input", "link", "meta", "wbr"))
 
 _ESCAPES = {ord("&"): "&amp;", ord("<"): "&lt;", ord(">"): "&gt;", ord('"'): "&quot;", ord("'"): "&#39;"}
 
@@ -78,6 +78,12 @@ def table(caption: str, heads: Sequence[str], rows: Iterable[Child], kind: Optio
 def row(*cells: Child) -> Element:
     """A row of a table."""
     return element("tr", [element("td", cell) for cell in cells])
+
+
+def breakable(path: str) -> List[Child]:
+    """A path, which may go on in the next line behind a slash."""
+    first, *rest = re.split(r"(?<=/)(?=[^/])", path)
+    return [first, *((element("wbr"), piece) for piece in rest)]
 
 
 def text_of(*children: Child) -> str:

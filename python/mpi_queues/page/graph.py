@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Mapping, Optional
+from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 from .._native import Diagnosis
+from ..report import words
 from ..report.places import where
 from ..report.words import clean, shorten
 
@@ -28,11 +29,14 @@ STANDINGS = {
 
 #: What the diagnosis says of ranks.
 ROLES = {
-    "cause": "ranks of the cause",
-    "held": "waits because of the cause",
+    "cause": "of the cause",
+    "held": "waits as a result",
     "found": "in another finding",
     "free": "nothing was found",
 }
+
+#: The same for those who do not see colours.
+MARKS = {"cause": "●", "held": "○", "found": "◇"}
 
 #: Of what is written into a box, and beside an arrow, so many characters.
 _WIDEST, _WIDEST_LABEL = 44, 52
@@ -107,6 +111,8 @@ class Graph:
     edges: List[Edge]
     #: How many edges are not there.
     left_out: int
+    #: All ranks of a role, in the notation of node sets.
+    members: Mapping[str, str]
 
 
 def graph_of(diagnosis: Diagnosis) -> Graph:
@@ -122,7 +128,8 @@ def parsed(text: str) -> Graph:
     }
     nodes = [_node(node, within.get(number, [])) for number, node in enumerate(told["nodes"])]
     edges = [_edge(edge) for edge in told["edges"] if edge["from"] != edge["to"]]
-    return Graph(nodes, edges, told["left_out"])
+    members = {role: ",".join(one["ranks"] for one in told["nodes"] if one["role"] == role) for role in ROLES}
+    return Graph(nodes, edges, told["left_out"], members)
 
 
 def _node(told: Mapping[str, Any], within: List[str]) -> Node:
@@ -153,6 +160,11 @@ def cut_set(ranks: str, longest: int = 4000) -> str:
     if len(ranks) <= longest:
         return ranks
     return ranks[: ranks.rindex(",", 0, longest) + 1] + "…"
+
+
+def set_of(ranks: Sequence[int]) -> Optional[str]:
+    """Ranks in that notation, for the page's script: of very many runs the first ones. None where there are none."""
+    return words.ranks(sorted(set(ranks)), 200) if ranks else None
 
 
 def _who(told: Mapping[str, Any]) -> str:

@@ -7,7 +7,8 @@ from typing import Dict, List, Optional, Tuple
 from .._native import Diagnosis
 from ..report.diagnosis import seconds
 from ..report.words import ranks_named, shorten
-from .elements import Element, element, row, table
+from .elements import Element, breakable, element, row, table
+from .graph import set_of
 
 #: What the words of the JSON say.
 MOVED = {
@@ -29,17 +30,19 @@ def movement(diagnosis: Diagnosis) -> Optional[List[Element]]:
     interval = diagnosis.interval_ms
     apart = f" They were {seconds(interval)} apart." if interval else ""
     rows = [
-        row(
-            shorten(ranks_named(ranks), 300) if ranks else "a process",
-            state,
-            shorten("; ".join(how), 1000) or MOVED.get(state, state),
+        element(
+            "tr",
+            element("td", shorten(ranks_named(ranks), 300) if ranks else "a process"),
+            element("td", state),
+            element("td", shorten("; ".join(how), 1000) or MOVED.get(state, state)),
+            data_ranks=set_of(ranks),
         )
         for state, how, ranks in moved[:_MOST_ROWS]
     ]
     more = len(moved) - len(rows)
     return [
         element("p", f"Live processes were read twice.{apart}"),
-        table("How ranks moved between the two looks", ("Ranks", "State", "How"), rows, "moved"),
+        table("How ranks moved between the two looks", ("Ranks", "State", "How"), rows, "moved rows"),
         element("p", f"{more:,} more rows are left out.", class_="note") if more > 0 else element("p"),
     ]
 
@@ -54,13 +57,13 @@ def programs(diagnosis: Diagnosis) -> Element:
     rows = [
         row(
             _members(ranks),
-            shorten(program, 400, keep_end=True),
+            breakable(shorten(program, 400, keep_end=True)),
             shorten(mpi, 200),
             shorten(source, 300),
         )
         for (program, mpi, source), ranks in list(groups.items())[:_MOST_ROWS]
     ]
-    return table("Programs, and how they were read", ("Ranks", "Program", "MPI", "Read"), rows)
+    return table("Programs, and how they were read", ("Ranks", "Program", "MPI", "Read"), rows, "rows")
 
 
 def _members(ranks: List[Optional[int]]) -> str:

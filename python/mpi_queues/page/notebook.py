@@ -26,7 +26,7 @@ def diagnosis_html(diagnosis: Diagnosis) -> str:
     """The cause, the graph and the findings. No source lines: a notebook is kept with what it shows."""
     graph = graph_of(diagnosis)
     parts: List[Optional[Element]] = [
-        style_of("graph.css", "notebook.css"),
+        style_of("colours.css", "graph.css", "notebook.css"),
         *cause.cause(diagnosis, source=False, text=False),
         element("div", drawing(graph, title="Who waits for whom"), class_="scroll") if graph.nodes else None,
         legend() if graph.nodes else None,
@@ -43,11 +43,15 @@ def queue_html(queue: Queue) -> str:
         parts.append(element("p", f"{'no information' if queue.state == 'no_information' else 'not read'}{told}"))
     if queue.state == "ok" or len(queue):
         heads = ("Call", "Peer", "Tag", "Size", "Data", "State")
-        rows = [row(*_cells(one)) for one in list(queue)[:_MOST]]
+        shown = list(queue)[:_MOST]
+        rows = [row(*_cells(one)) for one in shown]
         more = len(queue) - len(rows)
         left = f"; {more:,} more are not shown" if more > 0 else ""
         parts.append(table("Operations in the order in which MPI matches them", heads, rows))
-        parts.append(element("p", f"{counted(len(queue), 'operation')}, in the order in which MPI matches them{left}"))
+        own = ", MPI's own included" if any(one.internal for one in shown) else ""
+        parts.append(
+            element("p", f"{counted(len(queue), 'operation')}{own}, in the order in which MPI matches them{left}")
+        )
     return text_of(element("div", parts, class_="mpi-queues"))
 
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, Dict, List, Mapping, Optional
 
-from .._native import Diagnosis
+from .._native import Diagnosis, StackTree
 from ..report.words import counted, listed, shorten
 from . import cause, inside, movement, stacks
 from .document import Data, document, drawing_alone
 from .dot import dot
 from .drawing import drawing, legend
 from .elements import Child, Element, element
-from .graph import Graph, graph_of, parsed
+from .graph import MARKS, ROLES, Graph, graph_of, parsed
+
+#: The names of programs that run those of Python.
+_INTERPRETER = re.compile(r"(?:python|pypy)[0-9.]*[a-z]?$")
 
 #: What a drawing is called for those who do not see it.
 _WAITS = "Who waits for whom. Ranks with the same fate are one box. An arrow leads to the ranks that are waited for"
@@ -23,12 +27,13 @@ def html(diagnosis: Diagnosis, *, source: bool = True) -> str:
     graph_text, tables = diagnosis.overview()
     graph = parsed(graph_text)
     tree = diagnosis.snapshot.stacks()
-    picture = stacks.icicle(tree)
+    picture = stacks.icicle(tree, graph.members)
+    named = title(diagnosis, tree)
     moved = movement.movement(diagnosis)
     snapshot = inside.of_snapshot(diagnosis)
     recorded = bool(json.loads(tables)["calls"]["process"])
     parts: Dict[str, Child] = {
-        "title": title(diagnosis),
+        "title": named,
         "about": about(diagnosis),
         "nav-movement": _link("movement", "What moved") if moved else None,
         "nav-time-line": _link("time-line", "Time line", "scripted") if recorded else None,
@@ -37,7 +42,7 @@ def html(diagnosis: Diagnosis, *, source: bool = True) -> str:
         "findings": cause.findings_table(diagnosis),
         "movement": _section("movement", "What moved", moved) if moved else None,
         "stacks": [
-            picture if picture is not None else element("p", "No stack was read."),
+            [picture, stacks.legend()] if picture is not None else element("p", "No stack was read."),
             cause.as_text("stacks-text", "The stacks as text", stacks.as_text(tree)),
         ],
         "time-line": _time_line() if recorded else None,
@@ -45,7 +50,7 @@ def html(diagnosis: Diagnosis, *, source: bool = True) -> str:
         "tables": Data("tables", inside.of_json(tables)),
         "snapshot": Data("snapshot", snapshot),
     }
-    return document("report.html", f"{title(diagnosis)}: mpi-queues", parts, scripts=True, mark=True)
+    return document("report.html", f"{named}: mpi-queues", parts, scripts=True, mark=True)
 
 
 def svg(diagnosis: Diagnosis) -> str:
@@ -58,12 +63,16 @@ def dot_of(diagnosis: Diagnosis) -> str:
     return dot(graph_of(diagnosis))
 
 
-def title(diagnosis: Diagnosis) -> str:
-    """``4 ranks of solver``."""
+def title(diagnosis: Diagnosis, tree: Optional[StackTree] = None) -> str:
+    """``4 ranks of solver``; of programs of Python it names the script. ``tree``: the stacks, where they are known."""
     processes = diagnosis.snapshot.processes
     names = dict.fromkeys(
         (process.executable or "").rsplit("/", 1)[-1] for process in processes[:64] if process.executable
     )
+    interpreters = [name for name in names if _INTERPRETER.match(name)]
+    if interpreters:
+        scripts = stacks.scripts(diagnosis.snapshot.stacks() if tree is None else tree)
+        names = dict.fromkeys([*(name for name in names if name not in interpreters or not scripts), *scripts])
     of = f" of {listed([shorten(name, 60) for name in names], 3)}" if names else ""
     return f"{counted(len(processes), 'rank')}{of}"
 
@@ -79,14 +88,15 @@ def about(diagnosis: Diagnosis) -> str:
 
 
 def _graph(graph: Graph, diagnosis: Diagnosis) -> List[Element]:
+    edges = Data("edges", inside.Packed("json", inside.in_script(json.dumps(_for_script(graph, diagnosis)))))
     if not graph.nodes:
-        return [element("p", "No process was read.")]
+        return [element("p", "No process was read."), edges]
     parts = [
         element(
             "div", drawing(graph, title=_WAITS), class_="scroll", tabindex=0, role="region", aria_label="The graph"
         ),
         legend(),
-        Data("edges", inside.Packed("json", inside.in_script(json.dumps(_for_script(graph, diagnosis))))),
+        edges,
     ]
     if graph.left_out:
         parts.append(element("p", f"{graph.left_out:,} more arrows are left out.", class_="note"))
@@ -95,7 +105,7 @@ def _graph(graph: Graph, diagnosis: Diagnosis) -> List[Element]:
 
 def _for_script(graph: Graph, diagnosis: Diagnosis) -> Mapping[str, Any]:
     """What opens below the graph."""
-    names = ("who", "what", "place", "ranks", "notes", "within", "findings")
+    names = ("who", "what", "place", "role", "ranks", "notes", "within", "findings")
     findings = [
         f"{finding.kind}: {shorten(finding.summary, 300)}" for finding in diagnosis.findings[: cause.MOST_FINDINGS]
     ]
@@ -111,6 +121,7 @@ def _for_script(graph: Graph, diagnosis: Diagnosis) -> Mapping[str, Any]:
             {name: getattr(edge, name) for name in ("source", "target", "what", "more", "any")} for edge in graph.edges
         ],
         "findings": findings,
+        "roles": {role: (MARKS.get(role, ""), words) for role, words in ROLES.items()},
     }
 
 

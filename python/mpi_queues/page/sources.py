@@ -10,7 +10,7 @@ import contextlib
 import os
 import re
 from dataclasses import dataclass
-from typing import Any, Iterator, List, Mapping, Optional
+from typing import Any, Iterator, List, Mapping, Optional, Tuple
 
 from ..system import processes
 from ..system.files import opened, reader_of
@@ -39,11 +39,21 @@ _ENDINGS = frozenset(
 class Quoted:
     """Lines of a source."""
 
+    path: str
     #: The number of the first one.
     first: int
     lines: List[str]
-    #: The number of the one that is meant.
-    meant: int
+    #: The numbers of those that are meant.
+    meant: Tuple[int, ...]
+
+    def joined(self, other: Quoted) -> Optional[Quoted]:
+        """Both in one, where they have lines of a source in common; else None."""
+        ends = self.first + len(self.lines), other.first + len(other.lines)
+        if other.path != self.path or other.first >= ends[0] or self.first >= ends[1]:
+            return None
+        numbered = {number: line for one in (other, self) for number, line in enumerate(one.lines, one.first)}
+        meant = sorted({*self.meant, *other.meant})
+        return Quoted(self.path, min(numbered), [numbered[number] for number in sorted(numbered)], tuple(meant))
 
 
 def quoted(call: Mapping[str, Any], executable: Optional[str], pid: Optional[int]) -> Optional[Quoted]:
@@ -91,7 +101,7 @@ def _quoted(path: str, line: int, pid: Optional[int]) -> Optional[Quoted]:
     if line > len(lines):
         return None
     first = max(1, line - _AROUND)
-    return Quoted(first, [_shown(one) for one in lines[first - 1 : line + _AROUND]], line)
+    return Quoted(path, first, [_shown(one) for one in lines[first - 1 : line + _AROUND]], (line,))
 
 
 def _shown(line: str) -> str:

@@ -1,7 +1,7 @@
 "use strict";
 // The tables of the page, and what every view needs. Everything of a stranger goes into the page as text (textContent).
 
-const page = { tables: null };
+const page = { tables: null, graph: null };
 
 /** The text at a place of the tables; negative: none. */
 function text(place) {
@@ -21,38 +21,49 @@ function make(name, attributes, ...children) {
   return made;
 }
 
-/** The ranks that a set such as 0-126,128 names, as a test; null where the text is none. */
-function rankSet(written) {
+/** The runs of ranks that a set such as 0-126,128 names, ascending; null where the text is none. */
+function rankRuns(written) {
   const runs = [];
-  for (const part of written.split(",")) {
+  for (const part of written.replace(/,…$/, "").split(",")) {
     const found = /^\s*(\d{1,15})(?:\s*-\s*(\d{1,15}))?\s*$/.exec(part);
     if (!found) return null;
     runs.push([Number(found[1]), Number(found[2] === undefined ? found[1] : found[2])]);
   }
-  // Ascending, as the data has them: looked for by halves.
-  runs.sort((one, other) => one[0] - other[0]);
-  return (rank) => {
-    let low = 0;
-    let high = runs.length - 1;
-    while (low <= high) {
-      const middle = (low + high) >> 1;
-      if (rank < runs[middle][0]) high = middle - 1;
-      else if (rank > runs[middle][1]) low = middle + 1;
-      else return true;
-    }
-    return false;
-  };
+  return runs.sort((one, other) => one[0] - other[0]);
 }
 
-/** Ranks in that notation; of many runs the first ones. */
-function rankWords(ranks) {
+/** Whether a rank is in runs: looked for by halves. */
+function inRuns(runs, rank) {
+  let low = 0;
+  let high = runs.length - 1;
+  while (low <= high) {
+    const middle = (low + high) >> 1;
+    if (rank < runs[middle][0]) high = middle - 1;
+    else if (rank > runs[middle][1]) low = middle + 1;
+    else return true;
+  }
+  return false;
+}
+
+/** Whether runs have a rank in common. */
+function haveCommon(some, others) {
+  for (let one = 0, other = 0; one < some.length && other < others.length;) {
+    if (some[one][1] < others[other][0]) one += 1;
+    else if (others[other][1] < some[one][0]) other += 1;
+    else return true;
+  }
+  return false;
+}
+
+/** Ranks in that notation; of more runs the first ones. */
+function rankWords(ranks, most = 12) {
   const runs = [];
   for (const rank of [...new Set(ranks)].sort((one, other) => one - other)) {
     const last = runs[runs.length - 1];
     if (last && last[1] + 1 === rank) last[1] = rank;
     else runs.push([rank, rank]);
   }
-  const shown = runs.slice(0, 12).map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`));
+  const shown = runs.slice(0, most).map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`));
   if (runs.length > shown.length) shown.push("…");
   return shown.join(",");
 }
@@ -79,6 +90,26 @@ function who(process) {
   const { rank, pid } = page.tables.ranks;
   if (rank[process] !== null) return `rank ${rank[process]}`;
   return pid[process] !== null ? `pid ${pid[process]}` : "a process";
+}
+
+/** The function of MPI that a process is in, or where it is else. */
+function standing(process) {
+  const { function: functions, caller, line } = page.tables.ranks;
+  return text(functions[process]) || (caller[process] >= 0 || line[process] >= 0 ? "outside MPI" : "not known");
+}
+
+/** What is said of a process: the cause is about it, it waits as a result. */
+function roleOf(process) {
+  const node = page.graph.nodes[page.tables.ranks.node[process]];
+  return node ? node.role : "free";
+}
+
+/** A rank that the search can be asked for, marked by what is said of it. */
+function rankButton(process, name) {
+  const rank = page.tables.ranks.rank[process];
+  const [, words] = page.graph.roles[roleOf(process)];
+  if (rank === null) return name;
+  return make("button", { type: "button", class: `rank is-${roleOf(process)}`, title: words, onclick: () => page.search(`rank ${rank}`) }, name);
 }
 
 /** A number for people. */

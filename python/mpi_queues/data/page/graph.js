@@ -9,9 +9,10 @@ function graphView() {
   // On a narrow screen the cause comes first.
   const drawn = document.querySelector("#waits .scroll");
   if (drawn) drawn.scrollLeft = (drawn.scrollWidth - drawn.clientWidth) / 2;
-  const edges = JSON.parse(document.getElementById("edges").textContent);
+  const edges = page.graph;
   for (const node of nodes) {
     const number = Number(node.dataset.node);
+    node.dataset.ranks = edges.nodes[number].ranks;
     const label = node.querySelector("title").textContent;
     pressable(node, label, () => {
       choose(node, ".graph .node");
@@ -43,6 +44,18 @@ function graphView() {
         list(operations.length > MOST_OPERATIONS ? [...operations.slice(0, MOST_OPERATIONS), "and more"] : operations),
         told.ranks && !told.ranks.endsWith("…") ? make("p", null, make("button", { type: "button", onclick: () => page.showMessages(told.ranks, null, null) }, "Their messages")) : null);
     });
+  }
+
+  const labels = [...document.querySelectorAll(".graph .waits-for")];
+  showsRanks("graph", nodes);
+  searchable("waits", "graph", (query) => markHits([...nodes, ...labels], query, (one) => shows(one, query, one.textContent)));
+  if (drawn) {
+    const picture = drawn.querySelector("svg");
+    const { width, height } = picture.viewBox.baseVal;
+    zoomable(drawn, "Graph", (zoom) => {
+      picture.setAttribute("width", width * zoom);
+      picture.setAttribute("height", height * zoom);
+    }, () => width);
   }
 
   /** Who goes to a finding wants to see its evidence. */

@@ -4,7 +4,7 @@
 const MOST_ROWS = 64;
 
 function matrixView() {
-  const { cells, columns, ranks } = page.tables;
+  const { cells, columns, internal, ranks } = page.tables;
   const view = document.getElementById("matrix-view");
   if (!columns.length) {
     view.append(make("p", null, "No communicator was read."));
@@ -13,6 +13,12 @@ function matrixView() {
   // What each process has, in the order of the processes.
   const order = [...cells.process.keys()].sort((one, other) => cells.process[one] - cells.process[other]);
   const starts = order.map((cell) => cells.process[cell]);
+
+  // What the MPI library has posted for itself is counted below, and not in the cells.
+  const own = new Map(internal.cell.map((cell, at) => [cell, [internal.sends[at], internal.receives[at], internal.unexpected[at]]]));
+  const ownCount = [...own.values()].flat().reduce((sum, one) => sum + one, 0);
+  let drawn = { heads: [], rows: [] };
+  let query = null;
 
   /** The first place in the order that is of this process or a later one. */
   function placeOf(process) {
@@ -34,7 +40,7 @@ function matrixView() {
       const sum = found.get(column) || { counts: [0, 0, 0], calls: new Map(), least: null, most: null, hidden: 0 };
       [cells.sends[cell], cells.receives[cell], cells.unexpected[cell]].forEach((number, which) => {
         if (number < 0) sum.hidden += 1;
-        else sum.counts[which] += number;
+        else sum.counts[which] += number - (own.has(cell) ? own.get(cell)[which] : 0);
       });
       const call = text(cells.function[cell]);
       if (call) sum.calls.set(call, (sum.calls.get(call) || 0) + 1);
@@ -94,8 +100,8 @@ function matrixView() {
     const body = rows.map(([at, end, found]) => {
       const several = end - at > 1;
       const name = several ? rankRange(at, end) : who(at);
-      const opened = several ? make("button", { type: "button", onclick: () => draw(at, end, [...above, [first, last]]) }, name) : name;
-      return make("tr", null, make("th", { scope: "row" }, opened), shown.map((column) => {
+      const opened = several ? make("button", { type: "button", ...said(at, end), onclick: () => draw(at, end, [...above, [first, last]]) }, name) : rankButton(at, name);
+      return make("tr", { "data-ranks": rankWords(known(at, end), Infinity) }, make("th", { scope: "row" }, opened), shown.map((column) => {
         const sum = found.get(column);
         if (!sum) return make("td", { class: "quiet" }, "");
         const told = words(sum, several);
@@ -109,19 +115,51 @@ function matrixView() {
       ? make("p", { class: "note" }, make("button", { type: "button", onclick: () => draw(...above[above.length - 1], above.slice(0, -1)) }, "Back"), ` ${rankRange(first, last)}`)
       : null;
     const left = used.size > shown.length ? make("p", { class: "note" }, `${counted(used.size - shown.length, "more communicator")} beside these.`) : null;
+    const not = ownCount ? make("p", { class: "note" }, `Not counted: MPI's own ${counted(ownCount, "operation")}.`) : null;
+    const made = make("tbody", null, body);
     view.replaceChildren(...[ways, make("div", { class: "scroll", tabindex: "0", role: "region", "aria-label": "Table: ranks and communicators" },
-      make("table", { class: "grid" }, make("caption", { class: "unseen" }, "Ranks and communicators"), make("thead", null, head), make("tbody", null, body))), left]
+      make("table", { class: "grid" }, make("caption", { class: "unseen" }, "Ranks and communicators"), make("thead", null, head), made)), left, not]
       .filter((one) => one));
+    watchEdges(view);
+    showsRanks("matrix", made.children);
+    drawn = { heads: [...head.children].slice(1).map((head, at) => [head, shown[at]]), rows: rows.map(([at, end], row) => [made.children[row], at, end]) };
+    mark();
+  }
+
+  /** What is said of all of these, as attributes. */
+  function said(first, last) {
+    const found = new Set();
+    for (let at = first; at < last; at += 1) found.add(roleOf(at));
+    if (found.size > 1) return found.has("cause") ? { class: "is-part", title: "some are of the cause" } : {};
+    const [role] = found;
+    return { class: `is-${role}`, title: page.graph.roles[role][1] };
+  }
+
+  /** Rows with ranks that are looked for, communicators whose names are. */
+  function mark() {
+    const before = new Uint32Array(ranks.rank.length + 1);
+    if (query) ranks.rank.forEach((_, at) => { before[at + 1] = before[at] + query.process(at); });
+    const { heads, rows } = drawn;
+    return markHits(rows.map(([row]) => row), query, (_, row) => before[rows[row][2]] > before[rows[row][1]])
+      + markHits(heads.map(([head]) => head), query, (_, head) => query.text(columns[heads[head][1]].name));
+  }
+
+  function known(first, last) {
+    return ranks.rank.slice(first, last).filter((rank) => rank !== null);
   }
 
   function rankText(first, last) {
-    return rankWords(ranks.rank.slice(first, last).filter((rank) => rank !== null)).replace(",…", "");
+    return rankWords(known(first, last)).replace(",…", "");
   }
 
   function rankRange(first, last) {
-    const known = ranks.rank.slice(first, last).filter((rank) => rank !== null);
-    return known.length ? `ranks ${rankWords(known)}` : counted(last - first, "process", "processes");
+    const own = known(first, last);
+    return own.length ? `ranks ${rankWords(own)}` : counted(last - first, "process", "processes");
   }
 
+  searchable("matrix", "communicators", (wanted) => {
+    query = wanted;
+    return mark();
+  });
   draw(0, ranks.rank.length, []);
 }

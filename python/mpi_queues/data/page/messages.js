@@ -13,7 +13,7 @@ function messagesView() {
   const internal = make("input", { type: "checkbox", onchange: filter });
   const all = [...messages.process.keys()];
   const table = rowTable("Messages", [
-    { name: "Rank", number: true, value: (row) => ranks.rank[messages.process[row]], show: (row) => who(messages.process[row]).replace(/^rank /, "") },
+    { name: "Rank", number: true, value: (row) => ranks.rank[messages.process[row]], show: (row) => rankButton(messages.process[row], who(messages.process[row]).replace(/^rank /, "")) },
     { name: "Queue", value: (row) => QUEUE[messages.queue[row]] },
     { name: "Peer", number: true, value: (row) => (messages.any[row] && messages.peer[row] === null ? null : messages.peer[row]), show: peer },
     { name: "Tag", number: true, value: (row) => messages.tag[row], show: (row) => (messages.wild[row] && messages.tag[row] === null ? "any" : messages.tag[row]) },
@@ -23,7 +23,8 @@ function messagesView() {
     { name: "Call", value: (row) => text(messages.call[row]) + (messages.internal[row] ? " (MPI's own)" : "") },
     { name: "Started at", value: (row) => text(messages.line[row]), show: (row) => placeNamed(messages.line[row]) },
     { name: "State", value: (row) => text(messages.status[row]).replace("_", " ") },
-  ]);
+  ], (row) => messages.process[row]);
+  let query = null;
 
   function peer(row) {
     const local = messages.peer[row];
@@ -38,26 +39,45 @@ function messagesView() {
   }
 
   function filter() {
-    const wanted = rankField.value.trim() ? rankSet(rankField.value) : null;
+    const wanted = rankField.value.trim() ? rankRuns(rankField.value) : null;
     const tag = tagField.value.trim();
     rankField.setAttribute("aria-invalid", Boolean(rankField.value.trim()) && !wanted);
-    table.update(all.filter((row) =>
-      (!wanted || wanted(ranks.rank[messages.process[row]])) &&
+    const rows = all.filter((row) =>
+      (!query || isHit(row)) &&
+      (!wanted || inRuns(wanted, ranks.rank[messages.process[row]])) &&
       (tag === "" || String(messages.tag[row]) === tag) &&
       (communicator.value === "" || messages.column[row] === Number(communicator.value)) &&
       (queue.value === "" || messages.queue[row] === Number(queue.value)) &&
-      (internal.checked || !messages.internal[row])));
+      (internal.checked || !messages.internal[row]));
+    table.update(rows);
+    return rows.length;
   }
 
-  const left = messages.left_out ? make("p", { class: "note" }, `${count(messages.left_out)} more are not listed${elsewhere()}.`) : null;
+  /** Those of ranks that are looked for, and those to and from them. */
+  function isHit(row) {
+    const { process, global, call, line, datatype, column } = messages;
+    return query.process(process[row]) || query.rank(global[row]) || query.text(columns[column[row]].name)
+      || query.string(call[row]) || query.string(line[row]) || query.string(datatype[row]);
+  }
+
+  searchable("messages", "messages", (wanted) => {
+    query = wanted;
+    return filter();
+  });
+  const own = messages.internal.filter((one) => one).length;
+  const notes = [
+    own ? `MPI's own ${counted(own, "operation")} ${own === 1 ? "is" : "are"} listed where you ask for them.` : "",
+    messages.left_out ? `${count(messages.left_out)} more are not listed${elsewhere()}${messages.internal_left_out ? `; ${count(messages.internal_left_out)} of them are MPI's own` : ""}.` : "",
+  ];
   document.getElementById("messages-view").append(...[
     make("div", { class: "filters" }, field("Rank", rankField), field("Tag", tagField), field("Communicator", communicator),
       field("Queue", queue), field("MPI's own", internal)),
-    table.element, left].filter((one) => one));
+    make("p", { class: "note" }, notes.filter((one) => one).join(" ")), table.element]);
   filter();
 
   /** Shows those of some ranks, of a communicator, of a queue. */
   page.showMessages = (rankText, column, which) => {
+    page.search("");
     rankField.value = rankText;
     tagField.value = "";
     communicator.value = column === null ? "" : String(column);

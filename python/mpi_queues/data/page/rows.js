@@ -4,10 +4,10 @@
 const ROWS_A_TIME = 100;
 
 /**
- * columns: [{ name, number, value(row), show(row) }], rows are places in the tables.
+ * columns: [{ name, number, value(row), show(row) }], rows are places in the tables, of these processes.
  * Returns { element, update(rows) }.
  */
-function rowTable(caption, columns) {
+function rowTable(caption, columns, processOf) {
   const state = { rows: [], order: null, back: false, shown: ROWS_A_TIME };
   const body = make("tbody");
   const told = make("p", { class: "note", role: "status" });
@@ -43,10 +43,11 @@ function rowTable(caption, columns) {
       rows = keyed.map(([, row]) => row);
     }
     const shown = rows.slice(0, state.shown);
-    body.replaceChildren(...shown.map((row) => make("tr", null, columns.map((column) => {
+    body.replaceChildren(...shown.map((row) => make("tr", { "data-ranks": page.tables.ranks.rank[processOf(row)] }, columns.map((column) => {
       const cell = column.show ? column.show(row) : column.value(row);
       return make("td", { class: column.number ? "number" : null }, cell === null ? "" : cell instanceof Node ? cell : String(cell));
     }))));
+    showsRanks(caption, body.children);
     told.textContent = rows.length > shown.length ? `${count(shown.length)} of ${count(rows.length)}` : counted(rows.length, "row");
     more.hidden = rows.length <= shown.length;
   }

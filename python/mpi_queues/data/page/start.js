@@ -36,7 +36,9 @@ async function start() {
   openForPaper();
   try {
     page.tables = await loadTables();
-    for (const view of [messagesView, ranksView, matrixView, stacksView, graphView, timeLineView]) view();
+    page.graph = JSON.parse(document.getElementById("edges").textContent);
+    for (const view of [graphView, searchView, stacksView, matrixView, messagesView, timeLineView, ranksView, followPointer]) view();
+    watchEdges(document);
   } catch (error) {
     document.querySelector("main").prepend(make("p", { class: "odd", role: "alert" }, `The data of this page could not be read: ${error.message}`));
   }
