@@ -9,6 +9,9 @@ from typing import Any, List
 
 import axe_core_python
 
+#: Keys as WebDriver sends them; others are what they write.
+KEYS = {"Enter": "\ue007", "ArrowLeft": "\ue012", "ArrowRight": "\ue014", "Escape": "\ue00c"}
+
 #: The first words of a call that only a test makes: whether the page's script has run.
 READY = "return document.documentElement.dataset.ready === 'yes'"
 
@@ -35,6 +38,10 @@ class Page(abc.ABC):
     @abc.abstractmethod
     def keys(self, selector: str, *keys: str) -> None:
         """Types keys where an element is, by their names in WebDriver (``Enter``)."""
+
+    @abc.abstractmethod
+    def drag(self, selector: str, x: int, y: int) -> None:
+        """Presses in the middle of an element, which is in sight, moves so many pixels and lets go."""
 
     def open(self, path: pathlib.Path, *, script: bool = True) -> None:
         """Opens a file, and waits until its script has run."""
@@ -72,6 +79,23 @@ class Page(abc.ABC):
             "one.dispatchEvent(new MouseEvent('click', {bubbles: true}));",
             selector,
             at,
+        )
+
+    def point(self, selector: str, at: int = 0) -> None:
+        """Moves the pointer over an element."""
+        self.run(
+            "const one = document.querySelectorAll(arguments[0])[arguments[1]];"
+            "one.dispatchEvent(new PointerEvent('pointerover', {bubbles: true}));",
+            selector,
+            at,
+        )
+
+    def search(self, text: str) -> None:
+        """Types into the search over all views."""
+        self.run(
+            "const input = document.getElementById('search'); input.value = arguments[0];"
+            "input.dispatchEvent(new Event('input', {bubbles: true}));",
+            text,
         )
 
     def fill(self, view: str, label: str, value: str) -> None:

@@ -11,8 +11,9 @@ from typing import Any, Dict, Iterator, List
 from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.action_chains import ActionChains
 
-from .acts import Page
+from .acts import KEYS, Page
 
 #: What lets it run as root and without a screen, and ask nobody for anything.
 _ARGUMENTS = (
@@ -28,15 +29,13 @@ _ARGUMENTS = (
 )
 
 
-#: As WebDriver sends them.
-_KEYS = {"Enter": "\ue007", "ArrowLeft": "\ue012", "ArrowRight": "\ue014", " ": " "}
-
-
 class Chromium(Page):
     """Chromium with its driver."""
 
     def __init__(self, driver: webdriver.Chrome) -> None:
         self.driver = driver
+        # Without a screen no window is in front, and elements would not be told that they have the focus.
+        driver.execute_cdp_cmd("Emulation.setFocusEmulationEnabled", {"enabled": True})
 
     def load(self, path: pathlib.Path) -> None:
         self.driver.get(path.as_uri())
@@ -48,7 +47,13 @@ class Chromium(Page):
     def keys(self, selector: str, *keys: str) -> None:
         self.run("document.querySelector(arguments[0]).focus()", selector)
         for key in keys:
-            self.driver.switch_to.active_element.send_keys(_KEYS[key])
+            self.driver.switch_to.active_element.send_keys(KEYS.get(key, key))
+
+    def drag(self, selector: str, x: int, y: int) -> None:
+        one = self.driver.find_element("css selector", selector)
+        ActionChains(self.driver).click_and_hold(one).move_by_offset(x // 2, y // 2).move_by_offset(
+            x - x // 2, y - y // 2
+        ).release().perform()
 
     def requests(self) -> List[str]:
         found: List[str] = []

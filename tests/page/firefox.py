@@ -13,14 +13,15 @@ from typing import Any, Dict, Iterator, List
 
 import websocket
 
-from .acts import Page
+from .acts import KEYS, Page
 
 #: A busy machine may take so many seconds for one answer.
 _PATIENCE = 120.0
 
 
-#: As WebDriver sends them.
-_KEYS = {"Enter": "\ue007", "ArrowLeft": "\ue012", "ArrowRight": "\ue014", " ": " "}
+#: Without a screen no window is in front, and elements would not be told that they have the focus: this lets a page ask
+#: for it.
+_SETTINGS = 'user_pref("focusmanager.testmode", true);\nuser_pref("dom.disable_window_flip", false);\n'
 
 
 class Firefox(Page):
@@ -57,6 +58,7 @@ class Firefox(Page):
 
     def load(self, path: pathlib.Path) -> None:
         self.ask("browsingContext.navigate", context=self.context, url=path.as_uri(), wait="complete")
+        self.run("window.focus()")
 
     def run(self, script: str, *arguments: Any) -> Any:
         body = f"(async function () {{ {script} \n}})(...{json.dumps(arguments)})"
@@ -71,11 +73,25 @@ class Firefox(Page):
 
     def keys(self, selector: str, *keys: str) -> None:
         self.run("document.querySelector(arguments[0]).focus()", selector)
-        actions = [{"type": kind, "value": _KEYS[key]} for key in keys for kind in ("keyDown", "keyUp")]
+        actions = [{"type": kind, "value": KEYS.get(key, key)} for key in keys for kind in ("keyDown", "keyUp")]
         self.ask(
             "input.performActions",
             context=self.context,
             actions=[{"type": "key", "id": "keyboard", "actions": actions}],
+        )
+
+    def drag(self, selector: str, x: int, y: int) -> None:
+        at = self.run(
+            "const box = document.querySelector(arguments[0]).getBoundingClientRect();"
+            "return [Math.round(box.x + box.width / 2), Math.round(box.y + box.height / 2)]",
+            selector,
+        )
+        moves = [{"type": "pointerMove", "x": at[0] + x * n // 2, "y": at[1] + y * n // 2} for n in range(3)]
+        down, up = ({"type": kind, "button": 0} for kind in ("pointerDown", "pointerUp"))
+        self.ask(
+            "input.performActions",
+            context=self.context,
+            actions=[{"type": "pointer", "id": "mouse", "actions": [moves[0], down, *moves[1:], up]}],
         )
 
     def requests(self) -> List[str]:
@@ -99,6 +115,7 @@ class Firefox(Page):
 def firefox() -> Iterator[Firefox]:
     """A browser of its own, with a new profile."""
     with tempfile.TemporaryDirectory(prefix="mpi-queues-firefox-") as profile:
+        pathlib.Path(profile, "user.js").write_text(_SETTINGS, encoding="ascii")
         command = ["firefox-esr", "--headless", "--no-remote", "--profile", profile, "--remote-debugging-port", "0"]
         with subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True) as process:
             try:

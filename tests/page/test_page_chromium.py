@@ -82,6 +82,91 @@ def test_a_narrow_screen_scrolls_only_within_views(browser: Chromium, tmp_path: 
         browser.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+#: Words that are in two lines, as far as they would fit into one.
+BROKEN = """
+const found = [];
+const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+while (walker.nextNode()) {
+  const node = walker.currentNode;
+  const holder = node.parentElement;
+  if (holder.closest('svg, script, style, pre, .unseen, noscript, select') || !holder.getClientRects().length) continue;
+  for (const word of node.data.matchAll(/[^\\s/-]+/g)) {
+    const range = document.createRange();
+    range.setStart(node, word.index);
+    range.setEnd(node, word.index + word[0].length);
+    const lines = new Set([...range.getClientRects()].map((box) => Math.round(box.top)));
+    if (lines.size > 1 && word[0].length < 30) found.push(word[0]);
+  }
+}
+return found;
+"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_words_do_not_break(browser: Chromium, tmp_path: pathlib.Path, width: int) -> None:
+    path = tmp_path / "hang.html"
+    size = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 400}
+    browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    try:
+        for made in (mpi_queues.load(DEMO), missing_in_barrier(200), ring(4).diagnose(ring(4), interval_ms=500)):
+            made.report(path)
+            browser.open(path)
+            browser.run("for (const one of document.querySelectorAll('details')) one.open = true;")
+            assert browser.run(BROKEN) == []
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_a_narrow_screen_shows_that_drawings_scroll(browser: Chromium, tmp_path: pathlib.Path) -> None:
+    """By a scroll bar that is there before anybody scrolls, and by edges that fade."""
+    path = tmp_path / "hang.html"
+    narrow = {"width": 390, "height": 844, "deviceScaleFactor": 1, "mobile": True}
+    browser.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", narrow)
+    faded = (
+        "const style = getComputedStyle(document.querySelector(arguments[0]));"
+        "return ['left', 'right'].map((side) => style.maskImage.startsWith('linear-gradient(to right')"
+        " && parseFloat(style.getPropertyValue(`--fade-${side}`)) > 1)"
+    )
+    try:
+        missing_in_barrier(200).report(path)
+        browser.open(path)
+        for view in ("#waits .scroll", "#stacks .scroll"):
+            bar, more = browser.run(
+                "const one = document.querySelector(arguments[0]);"
+                "return [one.offsetHeight - one.clientHeight, one.scrollWidth - one.clientWidth]",
+                view,
+            )
+            assert bar >= 6 and more > 40
+            for place, wanted in ((0, [False, True]), (more // 2, [True, True]), (more, [True, False])):
+                browser.run("document.querySelector(arguments[0]).scrollLeft = arguments[1]", view, place)
+                browser.until(
+                    "const one = document.querySelector(arguments[0]).classList;"
+                    "return ['more-left', 'more-right'].every((name, at) => one.contains(name) === arguments[1][at])",
+                    view,
+                    wanted,
+                )
+                assert browser.run(faded, view) == wanted
+    finally:
+        browser.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_the_cause_is_red_in_the_dark_as_well(browser: Chromium, tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "hang.html"
+    missing_in_barrier(64).report(path)
+    media(browser, features=[{"name": "prefers-color-scheme", "value": "dark"}])
+    try:
+        browser.open(path)
+        found = browser.run(
+            "return [...document.querySelectorAll('.node, .frame')]"
+            ".map((one) => [one.dataset.ranks, getComputedStyle(one.querySelector('rect')).stroke])"
+        )
+    finally:
+        media(browser, features=[])
+    red, amber = "rgb(255, 138, 122)", "rgb(227, 179, 65)"
+    assert {ranks for ranks, stroke in found if stroke == red} == {"3"}
+    assert {ranks for ranks, stroke in found if stroke == amber} == {"0-2,4-63"}
+
+
 def test_without_javascript_the_cause_is_there(tmp_path: pathlib.Path) -> None:
     path = tmp_path / "hang.html"
     diagnosis = mpi_queues.load(DEMO).diagnose()

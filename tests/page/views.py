@@ -142,6 +142,10 @@ def _stacks(page: Page, told: Json) -> None:
     frames = page.run(
         "return [...document.querySelectorAll('.frame')].map((one) => [one.dataset.ranks, one.getAttribute('y')])"
     )
+    roles = page.run("return [...document.querySelectorAll('.frame')].map((one) => one.classList[1] || '')")
+    for (ranks, _), role in zip(frames, roles):
+        said = {_role(rank, told) for rank in ranks_in(ranks)}
+        assert (role == "cause") == (said == {"of the cause"}) and (role == "held") == (said == {"waits as a result"})
     outermost = [rank for ranks, y in frames if y == "0" for rank in ranks_in(ranks)]
     # Of a process with several threads each has a way of its own.
     assert set(outermost) == {
@@ -172,7 +176,7 @@ def _matrix(page: Page, told: Json) -> None:
         for communicator in process["communicators"]:
             counts = wanted.setdefault(communicator["name"], [0, 0, 0])
             for place, kind in enumerate(QUEUES):
-                counts[place] += len(communicator[kind]["operations"])
+                counts[place] += sum(not one["internal"] for one in communicator[kind]["operations"])
         for name, counts in wanted.items():
             parts = [f"{letter} {count:,}" for letter, count in zip("SRU", counts) if count]
             cell = seen.get((process["rank"], name), "")
@@ -181,6 +185,10 @@ def _matrix(page: Page, told: Json) -> None:
                 name,
                 cell,
             )
+    internal = sum(one.internal for one in messages(told))
+    things = f"{internal:,} operation{'' if internal == 1 else 's'}"
+    notes = [f"Not counted: MPI's own {things}."] if internal else []
+    assert [note for note in page.texts("#matrix-view .note") if note.startswith("Not counted")] == notes
     for at in range(len(page.texts("#matrix-view td button"))):
         page.press("#matrix-view td button", at)
         assert page.run("return document.querySelector('#messages-view select').value") != ""
@@ -269,12 +277,29 @@ def _ranks(page: Page, told: Json) -> None:
         if place and place.get("file") and place.get("line") is not None:
             assert row[3].endswith(f"{place['file'].rsplit('/', 1)[-1]}:{place['line']}")
     last = told["processes"][-1]["rank"]
-    page.fill("#ranks-view", "Rank", str(last))
+    page.search(str(last))
     page.until("return document.querySelectorAll('#ranks-view tbody tr').length === 1")
-    page.fill("#ranks-view", "Rank", "")
-    page.fill("#ranks-view", "Contains", rows[0][3].split(",")[0])
+    page.search(rows[0][3].split(",")[0])
     page.until("return document.querySelector('#ranks-view tbody tr').textContent.includes(arguments[0])", rows[0][3])
-    page.fill("#ranks-view", "Contains", "")
+    page.search("")
+    roles = [_role(one["rank"], told) for one in told["processes"][:100]]
+    page.until("return document.querySelectorAll('#ranks-view tbody tr').length === arguments[0]", len(roles))
+    assert [row[4] for row in page.rows("#ranks-view")] == roles
+
+
+def _role(rank: Optional[int], told: Json) -> str:
+    """What is said of a rank."""
+    cause = told["diagnosis"][told["verdict"].get("finding") or 0] if told["diagnosis"] else {"ranks": [], "calls": []}
+    moved = any(one["rank"] == rank and one["state"] == "moved" for one in told["verdict"].get("movement", []))
+    waiting = {*cause.get("waiting", []), *(one["rank"] for one in cause["calls"] if one.get("waits_for"))}
+    if rank is None or moved:
+        return "nothing was found"
+    if rank in cause["ranks"]:
+        return "of the cause"
+    if rank in waiting:
+        return "waits as a result"
+    others = {other for finding in told["diagnosis"] for other in finding["ranks"]}
+    return "in another finding" if rank in others else "nothing was found"
 
 
 def calls_in(told: Json) -> Iterator[Tuple[int, Json, Json, Set[int]]]:
