@@ -17,6 +17,7 @@ import pytest
 if TYPE_CHECKING:
     from ._native import Diagnosis, Snapshot
     from .jobs import Job, StartJob
+    from .watching.slow_tests import SlowTests
 
     #: What a report is written of, or why it cannot be.
     Shown = Union[Snapshot, Job, Diagnosis, Exception]
@@ -33,12 +34,60 @@ _shown = pytest.StashKey["List[Shown]"]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """``--mpi-report``."""
-    parser.getgroup("mpi-queues").addoption(
+    """``--mpi-report``, and what is for tests that run under ``mpiexec``."""
+    group = parser.getgroup("mpi-queues")
+    group.addoption(
         "--mpi-report",
         metavar="DIR",
-        help="writes a report (HTML) of the recording or the job of each failed test that uses mpi_session or mpi_job",
+        help="writes a report (HTML) of the recording or the job of each failed test that uses mpi_session or mpi_job, "
+        "and of the job that --mpi-hang-after diagnoses",
     )
+    group.addoption(
+        "--mpi-hang-after",
+        metavar="SECONDS",
+        help="under mpiexec: if a test takes longer in any rank, says once why the whole job is stuck",
+    )
+    group.addoption("--mpi-hang-end", action="store_true", help="ends the job then (default: it goes on)")
+    parser.addini("mpi_hang_after", "the seconds of --mpi-hang-after")
+    parser.addini("mpi_hang_end", "whether --mpi-hang-end is given", "bool", False)
+
+
+class _UnderMpiexec:
+    """Hooks of a rank: each test is told to the process beside it."""
+
+    def __init__(self, slow_tests: SlowTests) -> None:
+        self._slow_tests = slow_tests
+
+    @pytest.hookimpl(hookwrapper=True, tryfirst=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        self._slow_tests.begin(item.nodeid)
+        yield
+        self._slow_tests.end()
+
+    def pytest_unconfigure(self) -> None:
+        self._slow_tests.close()
+
+
+def _watch_slow_tests(config: pytest.Config) -> None:
+    given = config.getoption("--mpi-hang-after") or config.getini("mpi_hang_after")
+    if not given:
+        return
+    from .watching import slow_tests
+
+    try:
+        after = float(given)
+    except ValueError:
+        after = 0.0
+    if not 0 < after < 1e9:
+        raise pytest.UsageError(f"--mpi-hang-after {given}: not a number of seconds, such as 60")
+    rank = slow_tests.rank()
+    if rank is None:
+        return
+    report = config.getoption("--mpi-report")
+    directory = None if report is None else str(config.invocation_params.dir / report)
+    end = config.getoption("--mpi-hang-end") or config.getini("mpi_hang_end")
+    watch = slow_tests.SlowTests(rank, after, directory, end=bool(end))
+    config.pluginmanager.register(_UnderMpiexec(watch), "mpi_queues_under_mpiexec")
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -75,12 +124,13 @@ def _report(item: pytest.Item, of: Shown, number: int, directory: pathlib.Path) 
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Makes the marker known, also to ``--strict-markers``."""
+    """Makes the marker known, also to ``--strict-markers``, and has slow tests watched."""
     config.addinivalue_line(
         "markers",
         f"{_MARKER}(file, ..., handles=[]): the recording that the fixture mpi_session reads, relative to the test's "
         "file or the root directory; several make one test for each; handles: kinds that are read besides the queues",
     )
+    _watch_slow_tests(config)
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

@@ -16,7 +16,7 @@ import mpi_queues
 import pytest
 from mpi_queues import jobs
 from mpi_queues.cli import command_line, demo, options
-from support import builds, cli, output, pages
+from support import builds, cli, output, pages, python_jobs
 from support.paths import PACKAGE, PROJECT
 from support.shell import Shell
 from support.slurm import Slurm
@@ -67,8 +67,8 @@ def shell(run: str, place: Path) -> Iterator[Tuple[Shell, str]]:
     """A shell, and the number of the job of the batch system."""
     if run != "slurm":
         # Fortran's compiler and mpi4py are of the distribution's MPI alone.
-        build = builds.BUILDS[builds.DEBIAN if run == "distribution" else builds.OPENMPI_4]()
-        with Shell(place, build) as found:
+        build = builds.BUILDS[builds.DEBIAN if run in ("distribution", "mpi4py") else builds.OPENMPI_4]()
+        with Shell(place, build, python_jobs.with_mpi4py(build) if run == "mpi4py" else None) as found:
             yield found, ""
         return
     with Slurm(2) as cluster:

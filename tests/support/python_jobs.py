@@ -93,6 +93,14 @@ def mpi4py_of_wheel(build: MpiBuild) -> Tuple[Path, Dict[str, str]]:
     return python, {"LD_LIBRARY_PATH": str(folder), "MPI4PY_MPIABI": "mpich" if build.is_mpich else "openmpi"}
 
 
+def with_mpi4py(build: MpiBuild) -> Dict[str, str]:
+    """The environment in which the Python of the tests has mpi4py as well, for that build."""
+    python, environment = mpi4py_of_wheel(build)
+    (packages,) = python.parent.parent.glob("lib/python3*/site-packages")
+    paths = [os.environ["PYTHONPATH"]] if "PYTHONPATH" in os.environ else []
+    return {**environment, "PYTHONPATH": os.pathsep.join([*paths, str(packages)])}
+
+
 def is_at(call: Mapping[str, Any], place: Place) -> bool:
     """Whether a call is told as the program says it."""
     told: Tuple[Any, ...] = call["file"], call["line"]

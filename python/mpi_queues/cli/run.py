@@ -12,7 +12,7 @@ from ..errors import UsageError
 from ..launchers import preloading
 from ..request import Request
 from ..system import recorder
-from ..watching.looks import Looks
+from ..watching.looks import Looks, of_launcher
 from ..watching.service import Orders, Service
 from ..watching.supervising import NOT_EXECUTABLE, Launcher, become
 from . import watch
@@ -79,9 +79,7 @@ def _watched(made: preloading.Preloaded, options: argparse.Namespace) -> int:
     # What is wrong with the directory is told before anything is started.
     service = Service(given)
     with Launcher(made.command, made.environment, _WRITTEN_BEFORE) as launcher:
-        looks = Looks(
-            watch.of_launcher(launcher.pid, options.timeout, options.engine), Request(timeout=options.timeout)
-        )
+        looks = Looks(of_launcher(launcher.pid, options.timeout, options.engine), Request(timeout=options.timeout))
         service.begin(f"{os.path.basename(made.command[0])} (pid {launcher.pid})", looks, launcher.pid)
         before = signal.set_wakeup_fd(service.bell.write_end, warn_on_full_buffer=False)
         try:

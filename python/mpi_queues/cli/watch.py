@@ -13,7 +13,7 @@ from ..request import Request
 from ..targets import jobs
 from ..targets.target import Target
 from ..watching import ending
-from ..watching.looks import Looks
+from ..watching.looks import Looks, of_launcher
 from ..watching.service import Orders, Service
 from .named import only_job
 from .options import add_engine, add_job, add_timeout, named_job
@@ -110,16 +110,6 @@ def finder(job: str, timeout: float, engine: str) -> Tuple[Callable[[], Sequence
         return lambda: [target], None, job
     found = jobs.found_job(job, timeout)
     return of_launcher(found.pid, timeout, engine), found.pid, f"{found.launcher} (pid {found.pid})"
-
-
-def of_launcher(pid: int, timeout: float, engine: str) -> Callable[[], Sequence[Target]]:
-    """What finds the ranks of a launcher of this machine."""
-
-    def ranks() -> List[Target]:
-        found = jobs.found_job(str(pid), timeout)
-        return jobs.reaching_out(found, jobs.of_job(found), engine)
-
-    return ranks
 
 
 def run(options: argparse.Namespace) -> int:

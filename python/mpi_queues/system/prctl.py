@@ -10,6 +10,9 @@ from typing import Any, Optional
 PR_SET_CHILD_SUBREAPER = 36
 #: A signal to the process when the one above it ends.
 PR_SET_PDEATHSIG = 1
+#: Who may trace the process besides those above it, where the kernel asks for that (Yama, ptrace_scope 1): anybody who
+#: may otherwise.
+PR_SET_PTRACER, PR_SET_PTRACER_ANY = 0x59616D61, (1 << 64) - 1
 
 
 def is_there() -> bool:
@@ -28,6 +31,8 @@ def _library() -> Optional[Any]:
     try:
         import ctypes
 
-        return ctypes.CDLL(None)
+        library = ctypes.CDLL(None)
+        library.prctl.argtypes = [ctypes.c_int, *[ctypes.c_ulong] * 4]
+        return library
     except (ImportError, OSError):
         return None

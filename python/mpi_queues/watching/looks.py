@@ -10,9 +10,10 @@ from typing import Callable, Dict, FrozenSet, List, Mapping, Optional, Sequence,
 from .._native import Recorded, Snapshot
 from ..errors import UserError
 from ..nodes import reading as nodes
+from ..nodes.engines import AUTO
 from ..request import Request
 from ..system.watching import watch
-from ..targets import asking
+from ..targets import asking, jobs
 from ..targets.target import Target
 from . import clocks
 from .clocks import Clock
@@ -178,3 +179,13 @@ class Looks:
                 raise Nothing(said)
             raise UserError(said, kind=found.failures[0].kind)
         return Look(found.merged(), tuple(found.failures), begun, ended, told, used, steps, whole=whole)
+
+
+def of_launcher(pid: int, timeout: float, engine: str = AUTO) -> Callable[[], Sequence[Target]]:
+    """What finds the ranks of a launcher of this machine."""
+
+    def ranks() -> List[Target]:
+        found = jobs.found_job(str(pid), timeout)
+        return jobs.reaching_out(found, jobs.of_job(found), engine)
+
+    return ranks
