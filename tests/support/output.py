@@ -22,6 +22,7 @@ _OWN: Sequence[Tuple[str, str]] = (
     # Looks take longer on a busy machine.
     (r"\b\d+\.\d s apart", "TIME apart"),
     (r"has moved for \d+ seconds", "has moved for TIME"),
+    (r"(_since_seconds\{[^}]*\}) \d+", r"\1 SECONDS"),
     # Whose test was the first.
     (r"(takes more than \d+ seconds on rank) \d+", r"\1 RANK"),
     (r"\b\d+(?:\.\d)? (?:[KM]iB|MB|KB)\b", "SIZE"),

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import json
 import os
+import re
+import shlex
 import signal
 import subprocess
 import time
 from pathlib import Path
-from typing import Any, Dict, List
+from typing import Any, Dict, List, Tuple
 
 import pytest
 from support import processes
 from support.builds import MpiBuild
 from support.cli import mpi_queues
 from support.diagnosis import load
-from support.paths import MPI_QUEUES, PROGRAMS
+from support.paths import MPI_QUEUES, PROGRAMS, PROJECT
 from support.starters import Place
 from support.watched import GUARD, Compiled, Launched, Started
 
@@ -76,16 +78,56 @@ def test_a_job_that_is_run_is_watched_and_ended(
     build: MpiBuild, program: Compiled, place: Place, started: Started, environment: Dict[str, str], tmp_path: Path
 ) -> None:
     options = ["--watch", "--after", "2", "-o", str(tmp_path / "hang"), "--end"]
-    script = "ls $MPI_QUEUES_DIR >$MPIQ_DIRECTORY/then"
+    # The JSON on its standard input, the facts in its environment, and the example of the page.
+    script = (
+        'cd $MPIQ_DIRECTORY; ls $MPI_QUEUES_DIR >then; cat >json; echo "$MPI_QUEUES_HEADLINE" >headline; '
+        f'TEXTFILES=$PWD {PROJECT}/docs/examples/stuck-metric.sh "$MPI_QUEUES_JOB_NAME"; exit 3'
+    )
     run = started(
-        ["run", *options, "--then", f"sh -c '{script}'", "--", *job(build, 2, program("moves_then_hangs", build))],
+        [
+            "run",
+            *options,
+            "--then",
+            shlex.join(["sh", "-c", script]),
+            "--",
+            *job(build, 2, program("moves_then_hangs", build)),
+        ],
         environment,
     )
     _, error = run.communicate(timeout=GUARD)
     assert run.returncode == 75, error
-    assert told(tmp_path / "hang")["verdict"]["state"] == "deadlock"
+    found = told(tmp_path / "hang")
+    assert found["verdict"]["state"] == "deadlock"
     assert (place.directory / "then").read_text().split() == FILES
+    assert json.loads((place.directory / "json").read_text()) == found
+    assert (place.directory / "headline").read_text() == f"{found['verdict']['headline']}\n"
+    # Its failure is told, and the job is ended all the same.
+    assert "sh ended with status 3\n" in error
+    (file,) = place.directory.glob("*.prom*")
+    metrics = exposed(file.read_text())
+    assert [name for name, _ in metrics] == ["mpi_queues_stuck", "mpi_queues_stuck_since_seconds"]
+    assert (metrics[0][1], abs(time.time() - metrics[1][1]) < GUARD) == (1.0, True)
     place.await_end()
+
+
+def exposed(text: str) -> List[Tuple[str, float]]:
+    """The metrics of a file for Prometheus, by the rules of its text format: each has a type before it, once."""
+    assert text.endswith("\n")
+    types: List[str] = []
+    found: List[Tuple[str, float]] = []
+    for line in text.splitlines():
+        head = re.fullmatch(r"# (HELP|TYPE) ([a-zA-Z_:][a-zA-Z0-9_:]*) (.+)", line)
+        if head is not None:
+            if head[1] == "TYPE":
+                assert head[3] in ("counter", "gauge", "histogram", "summary", "untyped") and head[2] not in types
+                types.append(head[2])
+            continue
+        label = r'[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\\n]|\\[\\"n])*"'
+        sample = re.fullmatch(rf"([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{{{label}(?:,{label})*\}})? (\S+)", line)
+        assert sample is not None, line
+        assert sample[1] == types[-1]
+        found.append((sample[1], float(sample[2])))
+    return found
 
 
 @pytest.mark.slow

@@ -68,7 +68,8 @@ def add_options(parser: Any, *, needed: bool) -> None:
     parser.add_argument(
         "--then",
         metavar="COMMAND",
-        help="run this then, without a shell; its environment has the directory in MPI_QUEUES_DIR",
+        help="run this then, without a shell; it reads the JSON, and MPI_QUEUES_DIR, _STATE, _HEADLINE, _SINCE and "
+        "_JOB_NAME in its environment say where the files are and what is wrong",
     )
     parser.add_argument("--end", action="store_true", help="end the job then")
     parser.add_argument(

@@ -59,9 +59,9 @@ def told_value(argument: Mapping[str, Any]) -> Any:
 
 
 def where(call: Mapping[str, Any], *, full: bool = False) -> str:
-    """``exchange at halo.c:42``, without debug information ``exchange+0x24``; with ``full`` the file with its directories.
+    """``exchange at halo.c:42``; without debug information ``exchange+0x24``. Empty where nothing is known.
 
-    Empty where nothing is known.
+    ``full``: the file with its directories.
     """
     caller, file, line = call.get("caller"), call.get("file"), call.get("line")
     place = ""

@@ -3,28 +3,20 @@
 from __future__ import annotations
 
 import contextlib
-import os
-import subprocess
 import sys
 import time
 from dataclasses import dataclass, replace
-from typing import Dict, List, Optional
+from typing import List, Optional
 
 from .._native import Diagnosis
 from ..errors import UserError
 from ..system import processes
 from ..system.paths import shown
-from . import ending
+from . import command, ending
 from .bell import Bell
 from .files import Directory, Written, clock, duration
 from .looks import Looks, Nothing
 from .watcher import Alarm, Watcher, looked
-
-#: In the environment of the command that is run after an alarm: where the files are.
-DIRECTORY = "MPI_QUEUES_DIR"
-
-#: Seconds for which a command is waited for before the job is ended.
-_COMMAND_TIME = 60.0
 
 #: Seconds in which what is known is written where somebody asks for it: batch systems kill 30 seconds later.
 _ASKED_TIME = 20.0
@@ -120,7 +112,9 @@ class Service:
         _say(f"{sentence}. {alarm.diagnosis.headline}")
         written = self._directory.write(alarm.diagnosis, [f"{sentence}."], self._looks)
         _tell_written(written)
-        self._run_command()
+        if self._orders.then:
+            for problem in command.run(self._orders.then, self._name, alarm, self._directory.path):
+                _say(problem)
 
     def write_now(self, signal: str) -> None:
         """Writes what is known at this moment, because a signal asks for it."""
@@ -135,21 +129,6 @@ class Service:
             head.append(f"Nothing could be read: {error.args[0]}")
         _say(f"{sentence}: {diagnosis.headline if diagnosis is not None else head[-1]}")
         _tell_written(self._directory.write(diagnosis, head, looks))
-
-    def _run_command(self) -> None:
-        words = self._orders.then
-        if not words:
-            return
-        environment: Dict[str, str] = {**os.environ, DIRECTORY: self._directory.path}
-        try:
-            process = subprocess.Popen(words, stdin=subprocess.DEVNULL, env=environment)
-        except OSError as error:
-            _say(f"{shown(words[0])}: {error.strerror}")
-            return
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            process.wait(_COMMAND_TIME)
-        if process.returncode:
-            _say(f"{shown(words[0])} ended with status {process.returncode}")
 
     def end_job(self) -> None:
         """Ends the job."""
