@@ -63,5 +63,12 @@ def __getattr__(name: str) -> Any:
     return found
 
 
+def load_ipython_extension(shell: Any) -> None:
+    """What IPython calls for ``%load_ext mpi_queues``."""
+    from . import notebook
+
+    notebook.load(shell)
+
+
 def __dir__() -> List[str]:
     return sorted({*globals(), *__all__})

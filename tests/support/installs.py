@@ -41,6 +41,20 @@ def wheel(project: str, version: str) -> Path:
     return venv / "bin"
 
 
+def packages(name: str, *requirements: str) -> Path:
+    """A Python with packages of the index and all that they need, in a virtual environment of that name."""
+    venv = CACHE / name
+    done = venv / ".installed"
+    wanted = " ".join(requirements)
+    with locked(name):
+        if not done.exists() or done.read_text() != wanted:
+            _run("/usr/bin/python3", "-m", "venv", "--clear", "--without-pip", str(venv))
+            pip = [sys.executable, "-m", "pip", "--python", str(venv / "bin" / "python")]
+            _run(*pip, "install", "--quiet", "--disable-pip-version-check", *requirements)
+            done.write_text(wanted)
+    return venv / "bin" / "python"
+
+
 def from_source(flavour: str) -> Path:
     """The ``bin`` of MPICH with debugger support, built from Debian's source package: ``ch3`` or ``ofi``."""
     return Path(_run(str(PROJECT / "tools" / "build-mpich"), flavour).strip()) / "bin"
