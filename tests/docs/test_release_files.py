@@ -83,6 +83,29 @@ def test_the_recipe_for_conda_says_what_the_project_says() -> None:
     assert all((PROJECT / name).is_file() for name in ("LICENSE-MIT", "LICENSE-APACHE", "tools/build-recorder"))
 
 
+def test_the_easyconfig_says_what_the_project_says() -> None:
+    """tests/docs/test_packages.py has EasyBuild read it."""
+    text = (PROJECT / "packaging" / "easybuild" / "mpi-queues.eb").read_text()
+    said: Dict[str, Any] = {}
+    exec(compile(text, "mpi-queues.eb", "exec"), {}, said)
+    assert (said["name"], said["version"]) == (of_project("name"), VERSION)
+    assert said["description"] == of_project("description")
+    (python,) = [version for name, version in said["dependencies"] if name == "Python"]
+    lowest = of_project("requires-python").removeprefix(">=")
+    assert tuple(map(int, python.split("."))) >= tuple(map(int, lowest.split(".")))
+    # The name that `make wheels` gives.
+    (source,) = said["sources"]
+    names = [source % {"version": VERSION, "arch": arch} for arch in ("x86_64", "aarch64")]
+    assert names == [f"mpi_queues-{VERSION}-cp39-abi3-manylinux_2_17_{arch}.whl" for arch in ("x86_64", "aarch64")]
+
+
+def test_the_modulefiles_say_what_the_project_says() -> None:
+    """tests/docs/test_packages.py has Lmod and Environment Modules load them."""
+    for name in ("mpi-queues.lua", "mpi-queues.tcl"):
+        text = (PROJECT / "packaging" / "modulefile" / name).read_text()
+        assert of_project("description") in text and "/opt/mpi-queues" in text, name
+
+
 @pytest.fixture
 def tree(tmp_path: Path) -> Path:
     """A tree that can be released, in a repository of its own."""
@@ -168,6 +191,20 @@ CHANGES: List[Any] = [
         "recipe.yaml: the version is 9.9",
     ),
     (
+        lambda tree: edit(tree / "packaging/easybuild/mpi-queues.eb", "^version = .*$", "version = '7.7'"),
+        "mpi-queues.eb: the version is 7.7",
+    ),
+    (
+        lambda tree: edit(
+            tree / "packaging/modulefile/mpi-queues.lua", '^local version = ".*"$', 'local version = "6.6"'
+        ),
+        "mpi-queues.lua: the version is 6.6",
+    ),
+    (
+        lambda tree: edit(tree / "packaging/modulefile/mpi-queues.tcl", "^set version .*$", "set version 5.5"),
+        "mpi-queues.tcl: the version is 5.5",
+    ),
+    (
         lambda tree: edit(tree / "packaging/spack/package.py", r'version\("[^"]*"', 'version("8.8"'),
         "package.py: the version is 8.8",
     ),
@@ -187,7 +224,9 @@ CHANGES: List[Any] = [
 @pytest.mark.parametrize(("change", "sentence"), CHANGES, ids=[sentence for _, sentence in CHANGES])
 def test_what_is_in_the_way_is_said(tree: Path, change: Callable[[Path], None], sentence: str) -> None:
     change(tree)
-    if sentence.startswith(("CITATION", "recipe", "package", "the newest", "date", "the version", "README")):
+    if sentence.startswith(
+        ("CITATION", "recipe", "package", "mpi-queues.", "the newest", "date", "the version", "README")
+    ):
         commit(tree)
     options = ["--tag", "v0.0.0"] if change is change_nothing else []
     done = told(tree, *options)

@@ -55,6 +55,18 @@ def packages(name: str, *requirements: str) -> Path:
     return venv / "bin" / "python"
 
 
+def unpacked(name: str, *debian: str) -> Path:
+    """Debian packages of these names, unpacked and not installed."""
+    place = CACHE / name
+    done = place / ".unpacked"
+    with locked(name):
+        if not done.exists():
+            alone = [f"alone:{package}" for package in debian]
+            _run(str(PROJECT / "tools" / "unpack-debian"), "bookworm", str(place), *alone)
+            done.touch()
+    return place / "root"
+
+
 def from_source(flavour: str) -> Path:
     """The ``bin`` of MPICH with debugger support, built from Debian's source package: ``ch3`` or ``ofi``."""
     return Path(_run(str(PROJECT / "tools" / "build-mpich"), flavour).strip()) / "bin"
