@@ -55,14 +55,14 @@ def packages(name: str, *requirements: str) -> Path:
     return venv / "bin" / "python"
 
 
-def unpacked(name: str, *debian: str) -> Path:
-    """Debian packages of these names, unpacked and not installed."""
+def unpacked(name: str, *debian: str, suite: str = "bookworm", alone: bool = True) -> Path:
+    """Debian packages of these names, unpacked and not installed; with what they need unless they are ``alone``."""
     place = CACHE / name
     done = place / ".unpacked"
     with locked(name):
         if not done.exists():
-            alone = [f"alone:{package}" for package in debian]
-            _run(str(PROJECT / "tools" / "unpack-debian"), "bookworm", str(place), *alone)
+            named = [f"alone:{package}" for package in debian] if alone else debian
+            _run(str(PROJECT / "tools" / "unpack-debian"), suite, str(place), *named)
             done.touch()
     return place / "root"
 
