@@ -97,8 +97,6 @@ const RUNTIMES: &[&str] = &[
     "libnuma",
     "libnl-*",
     "libmunge",
-    // Its threads wait for the messages of a notebook (zeromq/libzmq: src/epoll.cpp); wheels of pyzmq bring it.
-    "libzmq",
     "libslurm*",
     "libpals",
     "libibverbs",
@@ -206,7 +204,6 @@ mod tests {
             "/opt/glibc/libc-2.31.so",
             "/opt/glibc/ld-linux-x86-64.so.2",
             "/site-packages/libucp-6d2b9b0a.so.0.0.0",
-            "/site-packages/pyzmq.libs/libzmq-2f02442c.so.5.2.5",
             "[vdso]",
         ] {
             assert!(!is_application(path, "/p"), "{path}");
