@@ -86,10 +86,9 @@ def _replay(missing: List[str]) -> None:
 
 
 def _tell(diagnosis: Diagnosis) -> None:
-    style = terminal_style()
-    text.write_queues(
-        diagnosis.snapshot.filtered(internal=False), sys.stdout.write, text.Options(width=terminal_width(), style=style)
-    )
+    style, width = terminal_style(), terminal_width()
+    shown = diagnosis.snapshot.filtered(internal=False)
+    text.write_queues(shown, sys.stdout.write, text.Options(width=width, style=style))
     say("\nWhy it is stuck:\n")
     report.write_diagnosis(diagnosis, sys.stdout.write, report.Options(width=width, style=style))
 
