@@ -122,7 +122,7 @@ def test_only_some_processes() -> None:
 
 
 def test_the_cycle_has_a_line_a_rank() -> None:
-    text = shown(diagnosed(finding()))
+    text = shown(diagnosed(finding()), width=100)
     assert text.splitlines()[0] == "Deadlock of ranks 0 and 1."
     assert (
         "deadlock: ranks 0 and 1 wait for one another\n"
@@ -153,9 +153,9 @@ def test_ranks_at_one_place_are_one_line() -> None:
     many = [call(rank, "rank 4", 7, "MPI_Barrier") for rank in [*range(4), *range(5, 1024)]]
     late = call(4, None, 9, "", caller="compute")
     slow = finding("missing in collective", "rank 4 is missing", ranks=list(range(1024)), calls=[*many, late])
-    text = shown(diagnosed(slow, processes=2))
+    text = shown(diagnosed(slow, processes=2), width=100)
     assert "  ranks 0-3 and 5-1023  MPI_Barrier  exchange at halo.c:7  waits for rank 4\n" in text
-    assert "  rank 4            outside MPI  compute at halo.c:9\n" in text
+    assert "  rank 4                outside MPI  compute at halo.c:9\n" in text
 
 
 def test_a_line_of_several_ranks_has_the_arguments_of_all() -> None:
@@ -191,12 +191,9 @@ def test_ranks_whose_requests_other_calls_started_are_lines_of_their_own() -> No
         "collective mismatch", ranks=[0, 1, 2], calls=[waiting(0, 8, 0), waiting(1, 9, 1), waiting(2, 8, 2)]
     )
     text = shown(diagnosed(found, processes=3))
-    assert re.search(
-        r"ranks 0 and 2 +MPI_Waitall.*\n(?: .*\n)? +request reqs\[0\], started by MPI_Igather at halo.c:8\n", text
-    )
-    assert re.search(
-        r"rank 1 +MPI_Waitall.*\n(?: .*\n)? +request reqs\[1\], started by MPI_Igather at halo.c:9\n", text
-    )
+    assert "  ranks 0-2  MPI_Waitall  exchange at halo.c:50\n" in text
+    assert "      ranks 0 and 2: request reqs[0], started by MPI_Igather at halo.c:8\n" in text
+    assert "      rank 1: request reqs[1], started by MPI_Igather at halo.c:9\n" in text
     # The same of those that wait because of it.
     requests = [waiting(0, line, 0)["requests"] for line in (8, 9, 8)]
     ranks = [
@@ -229,7 +226,9 @@ def test_a_place_is_told_once() -> None:
 def test_what_is_only_possible_is_said_to_be() -> None:
     text = shown(diagnosed(finding(certain=False, evidence=["it is not known whether"])), more="mpi diagnose -verbose")
     assert "deadlock (possible): " in text
-    assert "Possible: it fits what was read, which does not prove it; for what is not known, type: mpi" in text
+    assert "Possible: it fits what was read, which does not prove it; for what is not known, type: mpi" in " ".join(
+        text.split()
+    )
     assert "it is not known whether" not in text
     verbose = shown(diagnosed(finding(certain=False, evidence=["it is not known whether"])), verbose=True)
     assert "  - it is not known whether\n" in verbose
@@ -277,9 +276,9 @@ def test_without_findings_it_says_where_the_ranks_are() -> None:
     )
     text = shown(what.diagnose())
     places = text[text.index("Where they are:") :]
-    assert "  rank 0     in MPI_Recv                      main at a.c:3\n" in places
+    assert "  rank 0         in MPI_Recv                 main at a.c:3\n" in places
     assert "  ranks 1 and 2  outside MPI, in clock_nanosleep  work at a.c:9\n" in places
-    assert "  rank 3     after MPI_Finalize\n  rank 4     could not be read\n" in places
+    assert "  rank 3         after MPI_Finalize\n  rank 4         could not be read\n" in places
 
 
 def test_ranks_that_no_finding_names_are_told_where_they_are() -> None:

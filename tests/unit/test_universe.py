@@ -195,5 +195,5 @@ def test_the_text_names_worlds_that_were_not_read() -> None:
     parts = [_process("b", 0, 1, 50, communicators=CHILD["communicators"])]
     written: List[str] = []
     text.write_communicators(_merged(parts), written.append, text.Options())
-    assert "  0 | remote another world (a): 0,1\n" in "".join(written)
-    assert "  another world (a): 0,1; 0\n" in "".join(written)
+    assert "  0 | remote another world (a): 0 and 1\n" in "".join(written)
+    assert "  another world (a): 0 and 1; 0\n" in "".join(written)

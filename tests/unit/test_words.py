@@ -20,11 +20,11 @@ def test_sizes(count: int | None, text: str) -> None:
         (None, "not known"),
         ([], "none"),
         ([0], "0"),
-        ([0, 1], "0,1"),
+        ([0, 1], "0 and 1"),
         ([0, 1, 2, 3], "0-3"),
-        ([3, 2, 1], "3,2,1"),
-        ([0, 1, 2, 8, None, None], "0-2,8,? (x2)"),
-        (list(range(0, 100, 2)), ",".join(str(rank) for rank in range(0, 24, 2)) + ",…"),
+        ([3, 2, 1], "3, 2 and 1"),
+        ([0, 1, 2, 8, None, None], "0-2, 8 and ? (x2)"),
+        (list(range(0, 100, 2)), ", ".join(str(rank) for rank in range(0, 24, 2)) + ", …"),
     ],
 )
 def test_ranks(group: list[int | None] | None, text: str) -> None:
@@ -48,7 +48,7 @@ def test_control_characters_never_reach_the_terminal() -> None:
 def test_lines_are_wrapped_at_the_width() -> None:
     text = words.wrapped("word " * 60, "  - ", "    ")
     assert max(map(len, text.splitlines())) <= words.WIDTH
-    assert words.wrapped("x" * 250, "").count("\n") == 3
+    assert words.wrapped("x" * 250, "").count("\n") == 4
 
 
 def test_paths_are_whole() -> None:

@@ -29,7 +29,7 @@ def add_command(commands: Any) -> None:
     """Adds ``run`` to the command line."""
     parser = commands.add_parser(
         "run",
-        usage="mpi-queues run [--recorder] [--watch -o DIR [--after TIME] [...]] -- COMMAND...",
+        usage="mpi-queues run [--recorder] [--watch -o DIR [--after TIME]] -- COMMAND...",
         help="start a job with the flight recorder, or watched, or both",
         description="Starts a job as the command alone would. The flight recorder is preloaded under its ranks, by\n"
         "the option that its launcher has for environment variables. A watch looks at the job now and then,\n"

@@ -101,7 +101,7 @@ def _write_finding(
     shown.update(_key(call)[:1] + _key(call)[2:5] for call in calls)
     limit = options.of(ROWS) if number == 0 or options.verbose else 3
     groups = _grouped(new, snapshot, by_place=finding.kind in _IN_COLLECTIVES and not options.verbose)
-    rows = at_one_place([_row(call, who, snapshot, options) for call, who in groups], limit)
+    rows = at_one_place([_row(call, who, snapshot, options) for call, who in groups], limit, options)
     write_rows(rows[:limit], write, options)
     _write_elided(finding, rows[limit:], write, options)
     for line in started_lines(finding.started_by, calls, full=options.verbose):

@@ -47,8 +47,12 @@ class Options:
 def write_more(what: str, write: Write, options: Options) -> None:
     """What was left out, and what to type to see it."""
     indent = " " * (len(what) - len(what.lstrip()))
-    hint = f" (to see all: {options.more})" if options.more and not options.verbose else ""
-    write(wrapped(what + hint, indent, indent + "  ", width=options.width))
+    write(wrapped(with_hint(what, options), indent, indent + "  ", width=options.width))
+
+
+def with_hint(what: str, options: Options) -> str:
+    """What was left out, and behind it what to type to see it."""
+    return what + (f" (to see all: {options.more})" if options.more and not options.verbose else "")
 
 
 def cut(sentence: str, options: Options) -> str:

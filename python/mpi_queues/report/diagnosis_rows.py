@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Dict, List, Sequence, Tuple
 
-from .diagnosis_options import Options, Write
+from .diagnosis_options import Options, Write, with_hint
 from .words import columns, pad, ranks_named, wrapped
 
 
@@ -25,7 +25,7 @@ class Row:
     ranks: Sequence[int] = ()
 
 
-def at_one_place(rows: Sequence[Row], limit: int) -> List[Row]:
+def at_one_place(rows: Sequence[Row], limit: int, options: Options) -> List[Row]:
     """The rows, those of ranks in the same call at the same place as one, so that each place stands once: below it what
     each of so many of them waits for."""
     places: Dict[Tuple[str, ...], List[Row]] = {}
@@ -33,10 +33,10 @@ def at_one_place(rows: Sequence[Row], limit: int) -> List[Row]:
         # A process without a rank is one of its own.
         own = "" if row.ranks else str(len(places))
         places.setdefault((row.call, row.where, row.full, own), []).append(row)
-    return [_as_one(alike, limit) for alike in places.values()]
+    return [_as_one(alike, limit, options) for alike in places.values()]
 
 
-def _as_one(alike: Sequence[Row], limit: int) -> Row:
+def _as_one(alike: Sequence[Row], limit: int, options: Options) -> Row:
     if len(alike) == 1:
         return alike[0]
     below: List[str] = []
@@ -45,7 +45,7 @@ def _as_one(alike: Sequence[Row], limit: int) -> Row:
         below += [f"{row.who} {waits}"] if waits else []
         below += [f"{row.who}: {line}" for line in row.started]
     more = [rank for row in alike[limit:] for rank in row.ranks]
-    below += [f"… and {ranks_named(more)}"] if more else []
+    below += [with_hint(f"… and {ranks_named(more)}", options)] if more else []
     ranks = [rank for row in alike for rank in row.ranks]
     return replace(alike[0], who=ranks_named(ranks), ranks=ranks, waits="", started=below)
 

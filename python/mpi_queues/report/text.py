@@ -118,17 +118,26 @@ def write_communicators(snapshot: Snapshot, write: Write, options: Optional[Opti
         write(process_head(process, options))
         communicators = process.communicators
         total += len(communicators)
-        width = min(40, max([4, *(columns(clean(found.name)) for found in communicators)]))
-        write(f"  {pad('name', width)}  {'rank':>6}  {'size':>6}  {'id':<12}  world ranks\n")
-        for found in communicators:
-            line = (
-                f"  {pad(shorten(_name(found), width), width)}  {shown_number(found.local_rank):>6}"
-                f"  {shown_number(found.size):>6}  {shorten(found.context_id or str(found.unique_id), 12):<12}  "
-            )
-            write(line + shorten(Members(found, snapshot.worlds).groups(), options.width - columns(line)) + "\n")
+        _write_members(communicators, snapshot, write, options)
     write("\n")
     write_problems(snapshot, write, options)
     write(f"{counted(len(snapshot.processes), 'process')}, {counted(total, 'communicator')}\n")
+
+
+def _write_members(communicators: Sequence[Communicator], snapshot: Snapshot, write: Write, options: Options) -> None:
+    """A table: the groups have what the other columns leave."""
+    rows = [("name", "rank", "size", "id", "world ranks")]
+    for found in communicators:
+        numbers = shown_number(found.local_rank), shown_number(found.size), found.context_id or str(found.unique_id)
+        rows.append((clean(_name(found)), *numbers, Members(found, snapshot.worlds).groups()))
+    most = (min(40, options.width - 46), 8, 8, 12)
+    name, rank, size, number = (min(limit, max(columns(row[at]) for row in rows)) for at, limit in enumerate(most))
+    for row in rows:
+        line = (
+            f"  {pad(shorten(row[0], name), name)}  {row[1]:>{rank}}  {row[2]:>{size}}"
+            f"  {pad(shorten(row[3], number), number)}  "
+        )
+        write(line + shorten(row[4], options.width - columns(line)) + "\n")
 
 
 def write_differences(label: str, differences: Sequence[str], write: Write, options: Optional[Options] = None) -> None:

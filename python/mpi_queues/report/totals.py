@@ -34,7 +34,7 @@ class Totals:
             f"{self._count(0, 'pending send')}, {self._count(1, 'pending receive')}, "
             f"{self._count(2, 'unexpected message')}"
         )
-        for long, short in (("pending ", ""), (" messages", ""), ("communicators", "comms")):
+        for long, short in (("pending ", ""), (" messages", ""), (" message", ""), ("communicator", "comm")):
             if columns(counts) <= width:
                 break
             counts = counts.replace(long, short)
