@@ -96,6 +96,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(acquisition::slurm_job, module)?)?;
     module.add_function(wrap_pyfunction!(text::printable, module)?)?;
     module.add_function(wrap_pyfunction!(text::printable_json, module)?)?;
+    module.add_function(wrap_pyfunction!(text::c_name, module)?)?;
     module.add_function(wrap_pyfunction!(recording::recording_start, module)?)?;
     module.add_function(wrap_pyfunction!(recording::recording_end, module)?)?;
     Ok(())

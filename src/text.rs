@@ -45,6 +45,12 @@ pub fn printable_json(text: &str) -> PyResult<String> {
     Ok(String::from_utf8(out)?)
 }
 
+/// The name in C of a function of MPI, in whichever language it was called: `MPI_Recv` of `mpi_recv__`.
+#[pyfunction]
+pub fn c_name(function: &str) -> String {
+    functions::c_name(function).into_owned()
+}
+
 /// The bytes up to a newline or a tab that ends them as text, with it.
 fn kept_end(part: &[u8]) -> String {
     match part.split_last() {

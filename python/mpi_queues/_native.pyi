@@ -1404,6 +1404,9 @@ def printable(text: str, *, lines: bool = False) -> str:
 def printable_json(text: str) -> str:
     """A JSON text with such characters as its own escapes: the same JSON. Newlines between its strings stay."""
 
+def c_name(function: str) -> str:
+    """The name in C of a function of MPI, in whichever language it was called: ``MPI_Recv`` of ``mpi_recv__``."""
+
 def recording_start(info: str) -> bytes:
     """What stands in a recording before its first process; ``info`` is JSON about who made it."""
 

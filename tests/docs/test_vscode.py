@@ -54,7 +54,7 @@ def test_the_tasks_and_the_debugger_on_a_job_that_hangs(tmp_path: Path, mpir_mpi
         said = [shell.type(shlex.join(words(task, job, tmp_path))) for task in TASKS["tasks"]]
         assert "Deadlock: ranks 0 and 1 wait for one another" in said[0] and "heat.c:8" in said[0]
         assert (tmp_path / "hang.html").read_text().startswith("<!DOCTYPE html>"), said[1]
-        assert "ranks 0-1 stand" in said[2] and "heat.c:8" in said[2]
+        assert "ranks 0 and 1 stand" in said[2] and "heat.c:8" in said[2]
         (setting,) = LAUNCH["configurations"]
         assert "added" in shell.type("mpi-queues init gdb --write")
         pid = shell.type("pgrep -x heat -P $JOB | head -n 1").strip()

@@ -16,9 +16,9 @@ QUEUES = {"pending_sends": "send", "pending_receives": "receive", "unexpected_me
 
 
 def ranks_in(written: str) -> List[int]:
-    """The ranks of a set in the notation of node sets."""
+    """The ranks of a set, in the notation of node sets or in words."""
     found: List[int] = []
-    for run in written.split(",") if written else ():
+    for run in re.split(r",\s*|\s+and\s+", written) if written else ():
         first, _, last = run.partition("-")
         found += range(int(first), int(last or first) + 1)
     return found

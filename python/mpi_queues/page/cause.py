@@ -8,8 +8,8 @@ from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from .._native import Diagnosis, Finding
 from ..report import diagnosis as report
-from ..report.places import where
-from ..report.words import clean, ranks_named, shorten
+from ..report.places import function_name, where
+from ..report.words import ranks_named, shorten
 from .elements import Element, breakable, element, table
 from .graph import MARKS, ROLES, set_of
 from .sources import Quoted, quoted
@@ -167,7 +167,7 @@ def _item(place: _Place, number: int, places: Sequence[_Place]) -> Element:
             "p",
             _mark(place.role),
             sure,
-            element("code", clean(str(place.call.get("function") or "")) or "outside MPI"),
+            element("code", function_name(place.call) or "outside MPI"),
             [" ", breakable(shorten(place.where, 400, keep_end=True))] if place.where else "",
             element("span", ranks, class_="quiet") if ranks else None,
             element("span", f"; see the lines at {place.above}", class_="quiet") if place.above else None,
@@ -250,7 +250,7 @@ def _call(call: Mapping[str, Any]) -> List[Any]:
     place = where(call, full=True)
     return [
         "a process: " if rank is None else f"rank {rank}: ",
-        element("code", clean(str(call.get("function") or "")) or "outside MPI"),
+        element("code", function_name(call) or "outside MPI"),
         [" ", breakable(shorten(place, 400, keep_end=True))] if place else "",
         f", waits for {shorten(str(call['waits_for']), 400)}" if call.get("waits_for") else "",
     ]

@@ -162,9 +162,14 @@ def cut_set(ranks: str, longest: int = 4000) -> str:
     return ranks[: ranks.rindex(",", 0, longest) + 1] + "…"
 
 
+#: So many runs of ranks the script is told of one set.
+_MOST_RUNS = 200
+
+
 def set_of(ranks: Sequence[int]) -> Optional[str]:
     """Ranks in that notation, for the page's script: of very many runs the first ones. None where there are none."""
-    return words.ranks(sorted(set(ranks)), 200) if ranks else None
+    runs = words.runs(sorted(set(ranks)), _MOST_RUNS)
+    return ",".join(runs[:_MOST_RUNS]) + (",…" if len(runs) > _MOST_RUNS else "") if runs else None
 
 
 def _who(told: Mapping[str, Any]) -> str:

@@ -10,7 +10,7 @@ from .diagnosis_options import FURTHER, ROWS, Options, Write, cut, write_more
 from .diagnosis_places import process_of, write_others, write_waiting
 from .diagnosis_rows import Row, at_one_place, write_rows
 from .exceptions import write_exceptions
-from .places import call_text, told_of, where
+from .places import call_text, function_name, told_of, where
 from .started import started, started_lines, starting_places
 from .words import clean, counted, ranks_named, wrapped
 
@@ -171,7 +171,7 @@ def _arguments(call: Mapping[str, Any], snapshot: Snapshot) -> Dict[str, Any]:
 
 def _row(call: Mapping[str, Any], who: Sequence[int], snapshot: Snapshot, options: Options) -> Row:
     waits = clean(str(call.get("waits_for") or ""))
-    function = clean(str(call.get("function") or ""))
+    function = function_name(call)
     text = call_text(call, process_of(snapshot, call.get("rank")))
     full = text if options.verbose and function else ""
     return Row(

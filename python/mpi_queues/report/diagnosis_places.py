@@ -7,9 +7,9 @@ from typing import AbstractSet, Any, Dict, List, Optional, Sequence, Tuple
 from .._native import Process, Snapshot
 from .diagnosis_options import ROWS, Options, Write, write_more
 from .diagnosis_rows import Row, write_rows
-from .places import Place, of_process
+from .places import Place, function_name, of_process
 from .started import started, starting_places
-from .words import clean, counted, ranks_named
+from .words import counted, ranks_named
 
 #: One of some processes at the same place, and their ranks.
 _Group = Tuple[Process, List[int]]
@@ -23,7 +23,7 @@ def write_waiting(snapshot: Snapshot, waiting: AbstractSet[int], write: Write, o
     groups: Dict[Tuple[Any, ...], _Group] = {}
     for process, ranks, _ in snapshot.alike(waiting, others=False, arguments=False):
         place = of_process(process, full=options.verbose)
-        function = clean(str(process.calls[0].get("function") or "")) if process.calls else place.call
+        function = function_name(process.calls[0]) if process.calls else place.call
         groups.setdefault((function, place.where, *_starting(process)), (process, []))[1].extend(ranks)
     count = sum(len(ranks) for _, ranks in groups.values())
     if not count:

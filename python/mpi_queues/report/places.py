@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, List, Mapping, NamedTuple, Optional, Tuple
 
-from .._native import Process
+from .._native import Process, c_name
 from .call_words import communicator_name, communicator_names
 from .words import clean, shorten
 
@@ -39,8 +39,13 @@ def call_text(call: Mapping[str, Any], process: Optional[Process] = None) -> str
         if name in _TELLING:
             value = told_of(argument, call, process)
             parts.append(f"{name} {'?' if value is None else value}")
-    function = str(call.get("function") or "")
+    function = function_name(call)
     return clean(f"{function}({', '.join(parts)})" if parts else function)
+
+
+def function_name(call: Mapping[str, Any]) -> str:
+    """The MPI function of a call, by its name in C; empty outside MPI."""
+    return clean(c_name(str(call.get("function") or "")))
 
 
 def told_of(argument: Mapping[str, Any], call: Mapping[str, Any], process: Optional[Process]) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Dict, Iterator, List, Mapping, Sequence, Tuple
 
+from .places import function_name
 from .words import clean, counted
 
 #: Requests that were started alike are one line; of more lines than this the rest is counted.
@@ -98,4 +99,4 @@ def _places(started_by: Sequence[Mapping[str, Any]], *, full: bool) -> Iterator[
         name = file if full else file.rsplit("/", 1)[-1]
         line = one.get("line")
         at = f"{name}:{line}" if name and line is not None else name
-        yield clean(str(one.get("function") or "?")) + (f" at {at}" if at else "")
+        yield (function_name(one) or "?") + (f" at {at}" if at else "")

@@ -74,14 +74,20 @@ def counted(count: int, thing: str) -> str:
 
 
 def ranks(group: Optional[Sequence[Optional[int]]], limit: int = 12) -> str:
-    """World ranks in rank order, runs joined: ``0-3, 8 and 10``."""
+    """World ranks in rank order, runs joined: ``0-3, 8 and 10``; of more runs than ``limit`` the first ones."""
     if group is None:
         return "not known"
     if not group:
         return "none"
+    parts = runs(group, limit)
+    return joined(parts) if len(parts) <= limit else ", ".join(parts[:limit]) + ", …"
+
+
+def runs(group: Sequence[Optional[int]], limit: int) -> List[str]:
+    """Ranks in this order, runs of three and more joined: ``0-3``, ``8``; of more than ``limit`` a few more."""
     parts: List[str] = []
     at = 0
-    while at < len(group):
+    while at < len(group) and len(parts) <= limit:
         first = group[at]
         end = at
         if first is None:
@@ -97,9 +103,7 @@ def ranks(group: Optional[Sequence[Optional[int]]], limit: int = 12) -> str:
             else:
                 parts.append(f"{first}-{first + length - 1}")
         at = end + 1
-        if len(parts) > limit:
-            return ", ".join(parts[:limit]) + ", …"
-    return joined(parts)
+    return parts
 
 
 def ranks_named(members: Iterable[int]) -> str:
