@@ -13,14 +13,14 @@ from support.paths import PROGRAMS
 
 #: What rank 1 does, its environment, and how it is told.
 EXPECTED: Dict[str, Tuple[str, Dict[str, str], str]] = {
-    "sleeps": ("synchronize", {}, "Rank 1 waits for its GPU (cudaStreamSynchronize) in advance at uses.c:"),
+    "sleeps": ("synchronize", {}, "Rank 1 waits for its GPU (cudaStreamSynchronize) in advance"),
     "spins": (
         "synchronize",
         {"SPINS": "yes"},
-        "Rank 1 waits for its GPU (cudaStreamSynchronize) in advance at uses.c:",
+        "Rank 1 waits for its GPU (cudaStreamSynchronize) in advance",
     ),
-    "query": ("query", {}, "Rank 1 asks again and again for its GPU (cudaStreamQuery) in advance at uses.c:"),
-    "nccl": ("nccl", {}, "Rank 1 is in ncclCommInitRank, which waits for other ranks, in advance at uses.c:"),
+    "query": ("query", {}, "Rank 1 asks again and again for its GPU (cudaStreamQuery) in advance"),
+    "nccl": ("nccl", {}, "Rank 1 is in ncclCommInitRank, which waits for other ranks, in advance"),
 }
 
 

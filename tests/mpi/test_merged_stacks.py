@@ -89,7 +89,7 @@ def test_who_is_not_where_the_others_are(elsewhere: Job) -> None:
     assert result.out.splitlines() == [
         "Where the main threads of ranks 0-4 stand, outermost first:",
         f"  main at odd_rank.c:{line('STEP')}",
-        f"  |- ranks {OTHERS} (4 of 5, all but {ODD})",
+        f"  |- ranks 0, 1, 3 and 4 (4 of 5, all but {ODD})",
         f"  |    step at odd_rank.c:{line('BARRIER')}",
         "  |    MPI_Barrier",
         f"  `- rank {ODD} (1 of 5)",

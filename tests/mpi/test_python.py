@@ -135,7 +135,7 @@ def assert_is_cause(job: PythonJob, program: str) -> None:
     verdict = told["verdict"]
     verb = "handles" if state == "handled" else "has an unhandled"
     assert verdict["state"] == "deadlock"
-    assert f"rank 0 {verb} {kind} from {function} at {base}:{raised.line} " in verdict["headline"]
+    assert f"{verb} {kind} from {function} at {base}:{raised.line}" in verdict["headline"]
     first = told["diagnosis"][verdict["finding"]]
     (exception,) = first["exceptions"]
     assert (exception["ranks"], exception["state"], exception["name"]) == ([0], state, kind)
@@ -163,7 +163,7 @@ def test_a_rank_that_sleeps_in_a_handler(debian_mpi: MpiBuild, start_python: Sta
     ((raised,),) = marked(program, "raised").values()
     told = diagnosis_of(job)
     assert told["verdict"]["state"] == "waiting"
-    assert f"rank 0 handles OSError from read at {program}.py:{raised.line} " in told["verdict"]["headline"]
+    assert f"handles OSError from read at {program}.py:{raised.line}" in told["verdict"]["headline"]
 
 
 @pytest.mark.parametrize("which", ["openmpi", "mpich"])
@@ -244,7 +244,7 @@ def test_what_calls_were_given(debian_mpi: MpiBuild, start_python: StartPython) 
         assert {one["origin"] for one in call["arguments"]} == {"queue"}
         world = next(one for one in process["communicators"] if one["name"] == "MPI_COMM_WORLD")
         assert call["communicator"] == world["unique_id"] and "arguments_unknown" not in call
-    text = cli.mpi_queues("show", *cli.pid_options(job.pids)).out
+    text = " ".join(cli.mpi_queues("show", *cli.pid_options(job.pids)).out.split())
     assert 'in MPI_Recv(from 1, tag 7, on "MPI_COMM_WORLD"), called by Halo.receive at wrong_tag.py:' in text
     assert 'in MPI_Ssend(to 0, tag 8, on "MPI_COMM_WORLD"), called by Halo.send at wrong_tag.py:' in text
 

@@ -29,7 +29,7 @@ class CommsCommand(Command):
     """The communicators."""
 
     name = "comms"
-    summary = "Show the communicators: name, rank, size and the world ranks of their groups."
+    summary = "Show communicators: name, rank, size, world ranks of their groups."
     description = "-verbose adds topologies, attributes, error handlers, hints, and what uses each communicator."
     options = (FORMAT, COMM, RANK, RANKS, VERBOSE, SOURCE, SELECTED, ALL)
     examples = (

@@ -26,7 +26,7 @@ class DiagnoseCommand(Command):
     """The diagnosis."""
 
     name = "diagnose"
-    summary = "Say why the job is stuck: the cause, the ranks, the calls with file and line."
+    summary = "Say why the job is stuck: the cause, ranks, calls, files and lines."
     description = (
         "Reads every {process} that is an MPI process. The more ranks are attached to, the more it can tell:\n"
         "'mpi attach' has all of a job. Where one look leaves open whether messages are on their way, let the job run\n"

@@ -18,7 +18,7 @@ class HandlesCommand(Command):
     """The handles of a kind."""
 
     name = "handles"
-    summary = "Show the communicators, datatypes, requests, … that exist, or what one handle means."
+    summary = "Show the handles that exist, or what one of them means."
     description = (
         f"KIND is one of {', '.join(list(KINDS)[:6])},\n"
         f"{', '.join(list(KINDS)[6:])}, or all. VALUE is a C handle (0x…), a Fortran integer or\n"

@@ -17,7 +17,7 @@ class PluginCommand(Command):
     """The plug-in."""
 
     name = "plugin"
-    summary = "Show the plug-ins of the MPI library, for message queues and for handles, or load one by its path."
+    summary = "Show the plug-ins of the MPI library, or load one by its path."
     description = (
         "A plug-in runs in a process of its own, under the time limit of '{set} timeout'. One that the program\n"
         "names is used only where it belongs to root or to you, nobody else can write to it, and it lies in a\n"

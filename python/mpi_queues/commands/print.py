@@ -27,7 +27,7 @@ class PrintCommand(Command):
     """The full form of what the printers show in a line."""
 
     name = "print"
-    summary = "Show all that is known of an MPI handle: a variable, a member, or any other expression."
+    summary = "Show all that is known of an MPI handle: a variable or expression."
     description = (
         "Its type tells which kind it is: MPI_Comm, MPI_Request, type(MPI_Comm), MPI::Comm, ... An INTEGER of\n"
         "Fortran needs -kind. Of an array every element is shown, in JSON as a list. Nothing in the process is called\n"

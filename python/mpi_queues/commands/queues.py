@@ -34,7 +34,7 @@ class QueuesCommand(Command):
     """The message queues."""
 
     name = "queues"
-    summary = "Show pending sends, pending receives and unexpected messages of each communicator."
+    summary = "Show pending sends and receives, and unexpected messages."
     description = (
         "Receives stand in the order in which MPI would match them. Ranks are those of the communicator; the rank in\n"
         "MPI_COMM_WORLD follows where it is another one. Nothing in the process is changed."

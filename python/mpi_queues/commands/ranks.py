@@ -20,7 +20,7 @@ class RanksCommand(Command):
     """The process table."""
 
     name = "ranks"
-    summary = "Show the ranks of the job that is debugged: what each is here, its pid, host and state."
+    summary = "Show the ranks of the job: what each is here, its pid, host, state."
     description = (
         "-verbose adds what the launcher says of itself (MPIR), where it is being debugged.\n"
         "With '{set} source plugin' it also shows processes that only the plug-in of a stopped rank knows."

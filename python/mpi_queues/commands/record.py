@@ -20,7 +20,7 @@ class RecordCommand(Command):
     """A recording."""
 
     name = "record"
-    summary = "Write what mpi-queues needs of the processes into a file, to be read later and elsewhere."
+    summary = "Write a recording of the processes, to be read elsewhere."
     description = (
         "It holds memory of the MPI library, symbols, layouts and stacks, not the contents of messages. To read it,\n"
         "type in a shell: mpi-queues show --recording FILE"

@@ -234,6 +234,7 @@ fn any_stack() -> impl Strategy<Value = Stack> {
         function: function.map(str::to_owned),
         file: line.map(|line| format!("{line}.c")),
         line,
+        offset: None,
         application,
         image: (image > 0).then(|| format!("/lib/{image}.so")),
         language: python.then_some(FrameLanguage::Python),
