@@ -1,4 +1,4 @@
-# build   the extension into the source tree and .venv (then: .venv/bin/mpi-queues, source gdb-scripts/mpi_queues.py)
+# build   extension, agent and recorder into the source tree and .venv (then: .venv/bin/mpi-queues, source gdb-scripts/mpi_queues.py)
 # demo    a small deadlocked MPI job: started, read, explained, ended
 # check   before each commit: lint, Rust tests, recordings of real jobs, tests/unit; without MPI, debugger and root
 # test    lint, the site, Rust tests, Python tests, tests on real MPIs and a real gdb
@@ -79,7 +79,10 @@ RECORDER := python/mpi_queues/lib/libmpi_queues_recorder.so
 .PHONY: build demo demo-packages check check-packages check-rust check-python test test-rust test-python test-programs test-packages test-all test-all-mpis mpis lint lint-packages lint-rust lint-python rust-test python-test fuzz audit sanitize bench agent recorder wheel wheels sdist release-check release schema layouts functions recordings docs man gallery clean
 .DELETE_ON_ERROR:
 
+# Who cannot have the last two has the rest.
 build: .venv/.built
+	@$(MAKE) --no-print-directory agent recorder || echo "Built without the agent or the recorder, for the reason above:" \
+	    "'mpi-queues run' and jobs of many nodes need them. Then type: make agent recorder"
 
 .venv/.tools: Makefile
 	@tools/install-missing build
@@ -114,14 +117,14 @@ BYTECODE := .venv/bin/python -m compileall -q python/mpi_queues
 	@touch $@
 
 # Before the minutes of compiling: who may not install anything is told once what to have installed.
-demo: demo-packages build
+demo: demo-packages .venv/.built
 	.venv/bin/mpi-queues demo
 
 demo-packages:
 	@tools/install-missing build demo
 
 # Two at once: mypy and its like have one thread, and cargo waits for cargo.
-check: check-packages build
+check: check-packages .venv/.built
 	@$(MAKE) --no-print-directory -j2 check-rust check-python
 
 check-packages:
@@ -134,7 +137,7 @@ check-python: lint-python
 	$(PYTEST_ALL) -m "not debugger and not mpi" tests/unit
 
 # Two at once, as above: the Rust tests compute, the others wait for jobs and debuggers as well. What both need goes first.
-test: test-packages lint-packages build agent recorder
+test: test-packages lint-packages .venv/.built agent recorder
 	@$(MAKE) --no-print-directory -j2 test-rust test-python
 
 test-rust: lint-rust
@@ -143,7 +146,7 @@ test-rust: lint-rust
 test-python: lint-python docs python-test
 
 # All that the tests run and that is compiled of Rust.
-test-programs: build agent recorder
+test-programs: .venv/.built agent recorder
 	@tools/step "compiling the Rust tests (minutes the first time)" $(CORE_TESTS) --no-run
 
 test-packages:
@@ -156,11 +159,11 @@ lint-packages:
 	@tools/install-missing lint
 
 # It compiles the Rust tests.
-lint-rust: build lint-packages
+lint-rust: .venv/.built lint-packages
 	cargo fmt --check
 	@tools/step "compiling the Rust tests, with clippy (minutes the first time)" tools/clippy
 
-lint-python: build lint-packages
+lint-python: .venv/.built lint-packages
 	.venv/bin/ruff check --quiet .
 	.venv/bin/ruff format --quiet --check .
 	.venv/bin/mypy python/mpi_queues
@@ -170,7 +173,7 @@ lint-python: build lint-packages
 	.venv/bin/check-jsonschema --builtin-schema vendor.citation-file-format CITATION.cff
 	.venv/bin/python tools/lint-rules
 
-rust-test: build
+rust-test: .venv/.built
 	@tools/install-missing test
 	@tools/step "compiling the Rust tests (minutes the first time)" $(CORE_TESTS) --no-run
 	RUST_TEST_THREADS=$$((2 * $$(nproc))) $(CORE_TESTS) --quiet -- --include-ignored
@@ -186,25 +189,25 @@ test-all: lint rust-test agent recorder
 	@$(BYTECODE)
 	$(PYTEST_ALL) --all
 
-mpis: build
+mpis: .venv/.built
 	@tools/install-missing test
 	.venv/bin/python tests/make_mpis.py
 
-test-all-mpis: build agent recorder
+test-all-mpis: .venv/.built agent recorder
 	@tools/install-missing test-all-mpis
 	.venv/bin/python tests/make_mpis.py --all-mpis
 	@$(BYTECODE)
 	$(PYTEST_ALL) --all-mpis tests/mpi tests/debugger/test_info.py
 
 # `make test` gives the same targets their seeds and some changes of these (crates/fuzz/tests, tests/hostile/pages.py).
-fuzz: build
+fuzz: .venv/.built
 	@tools/install-missing fuzz
 	@tools/fuzz $(FUZZ)
 
 audit: .venv/.tools
 	@tools/audit $(DEV_TOOLS) $(DOC_TOOLS) $(RELEASE_TOOLS)
 
-sanitize: build recorder
+sanitize: .venv/.built recorder
 	@tools/install-missing sanitize
 	@tools/sanitize
 
@@ -237,7 +240,7 @@ wheel: .venv/.optimised
 	@tools/step "fetching zig and other tools into .cache/release" .cache/release/bin/python -m pip install --disable-pip-version-check $(RELEASE_TOOLS)
 	@touch $@
 
-wheels: build .cache/release/.tools
+wheels: .venv/.built .cache/release/.tools
 	@tools/build-wheels
 
 sdist: .cache/release/.tools
@@ -270,7 +273,7 @@ schema: .venv/.tools
 	cargo run --quiet --package mpi-queues-model --features schema --example schema > docs/schema.json
 	tools/make-views
 
-layouts: build
+layouts: .venv/.built
 	@tools/install-missing layouts
 	layouts/make-shipped.sh
 	layouts/make-shipped-mpich.sh
@@ -281,7 +284,7 @@ functions: .venv/.tools
 	@tools/step "fetching the MPI Forum's data into .venv" .venv/bin/python -m pip install --disable-pip-version-check pympistandard==0.2.0
 	.venv/bin/python tools/make-functions
 
-recordings: build
+recordings: .venv/.built
 	@tools/install-missing demo
 	.venv/bin/python tests/recordings/make.py
 
@@ -292,13 +295,13 @@ recordings: build
 	@touch $@
 
 # What the theme's makers say of their own plans is no warning of ours.
-docs: build .cache/docs/.tools
+docs: .venv/.built .cache/docs/.tools
 	NO_MKDOCS_2_WARNING=1 $(DOC_PYTHON) -m mkdocs build --strict
 
-man: build
+man: .venv/.built
 	.venv/bin/python tools/make-man dist/man
 
-gallery: build
+gallery: .venv/.built
 	@tools/install-missing demo
 	.venv/bin/python tools/make-gallery
 

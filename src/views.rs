@@ -162,16 +162,17 @@ views! {
         /// then; of others only why nothing is known. None in what earlier versions have written. Members: ``open``,
         /// ``unread_bytes``, ``unacknowledged_bytes``, ``reason``.
         tcp,
-        /// The threads that are inside MPI. Members: ``thread``, ``function``, ``file``, ``line``, ``caller``,
-        /// ``through``, ``arguments``, ``arguments_unknown``, ``communicator``, ``window``, ``group``, ``requests``,
-        /// ``fingerprint``.
+        /// The threads that are inside MPI. Members: ``thread``, ``function``, ``file``, ``line``, ``offset``,
+        /// ``caller``, ``through``, ``arguments``, ``arguments_unknown``, ``communicator``, ``window``, ``group``,
+        /// ``requests``, ``fingerprint``.
         calls,
         /// What the flight recorder keeps; None where the process runs without it, or what it keeps could not be
         /// read. Members: ``threads``, ``requests``, ``communicators``, ``lost_calls``, ``lost_requests``,
         /// ``lost_communicators``, ``lost_messages``, ``world_rank``, ``world_size``, ``bypassed``, ``forked_from``.
         history,
         /// Where the other threads stand. Members: ``thread``, ``function``, ``caller``, ``file``, ``line``,
-        /// ``fingerprint``, ``main``, ``complete``, ``application``, ``start_image``, ``through``, ``system_call``.
+        /// ``offset``, ``fingerprint``, ``main``, ``complete``, ``application``, ``start_image``, ``through``,
+        /// ``system_call``.
         outside,
         /// The stacks of its threads, where they were asked for: of each only the thread and its frames. Members:
         /// ``thread``, ``complete``, ``frames``, ``arguments``, ``arguments_unknown``, ``fingerprint``,
@@ -241,8 +242,9 @@ views! {
         /// another, else ascending.
         ranks,
         /// Where these stand; for many ranks at the same place some of them. Members: ``rank``, ``thread``,
-        /// ``function``, ``file``, ``line``, ``caller``, ``through``, ``arguments``, ``arguments_unknown``,
-        /// ``communicator``, ``window``, ``group``, ``requests``, ``fingerprint``, ``waits_for``.
+        /// ``function``, ``file``, ``line``, ``offset``, ``caller``, ``through``, ``arguments``,
+        /// ``arguments_unknown``, ``communicator``, ``window``, ``group``, ``requests``, ``fingerprint``,
+        /// ``waits_for``.
         calls,
         /// Calls that started the operations, or sent the messages, that it is about; of one operation several where
         /// none is certain. Members: ``rank``, ``function``, ``file``, ``line``, ``caller``, ``request``, ``root``,

@@ -759,9 +759,9 @@ class Process:
 
     @property
     def calls(self) -> List[Dict[str, Any]]:
-        """The threads that are inside MPI. Members: ``thread``, ``function``, ``file``, ``line``, ``caller``,
-        ``through``, ``arguments``, ``arguments_unknown``, ``communicator``, ``window``, ``group``, ``requests``,
-        ``fingerprint``."""
+        """The threads that are inside MPI. Members: ``thread``, ``function``, ``file``, ``line``, ``offset``,
+        ``caller``, ``through``, ``arguments``, ``arguments_unknown``, ``communicator``, ``window``, ``group``,
+        ``requests``, ``fingerprint``."""
 
     @property
     def history(self) -> Optional[Dict[str, Any]]:
@@ -772,7 +772,8 @@ class Process:
     @property
     def outside(self) -> List[Dict[str, Any]]:
         """Where the other threads stand. Members: ``thread``, ``function``, ``caller``, ``file``, ``line``,
-        ``fingerprint``, ``main``, ``complete``, ``application``, ``start_image``, ``through``, ``system_call``."""
+        ``offset``, ``fingerprint``, ``main``, ``complete``, ``application``, ``start_image``, ``through``,
+        ``system_call``."""
 
     @property
     def stacks(self) -> List[Dict[str, Any]]:
@@ -1067,8 +1068,9 @@ class Finding:
     @property
     def calls(self) -> List[Dict[str, Any]]:
         """Where these stand; for many ranks at the same place some of them. Members: ``rank``, ``thread``,
-        ``function``, ``file``, ``line``, ``caller``, ``through``, ``arguments``, ``arguments_unknown``,
-        ``communicator``, ``window``, ``group``, ``requests``, ``fingerprint``, ``waits_for``."""
+        ``function``, ``file``, ``line``, ``offset``, ``caller``, ``through``, ``arguments``,
+        ``arguments_unknown``, ``communicator``, ``window``, ``group``, ``requests``, ``fingerprint``,
+        ``waits_for``."""
 
     @property
     def started_by(self) -> List[Dict[str, Any]]:

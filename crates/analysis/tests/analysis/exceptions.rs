@@ -95,7 +95,7 @@ fn a_handler_is_only_perhaps_the_reason_of_a_circle() {
     let (findings, verdict) = twice(&snapshot);
     let first = &findings[0];
     assert_eq!((first.kind, first.certain), (FindingKind::Deadlock, true));
-    let because = "perhaps because it handles KeyError from check at x.py:9";
+    let because = "perhaps because rank 1 handles KeyError from check at x.py:9";
     assert!(first.summary.ends_with(because), "{}", first.summary);
     assert!(verdict.headline.contains(because), "{}", verdict.headline);
     assert!(!first.blamed[0].certain && first.blamed[0].caller.as_deref() == Some("check"));
@@ -142,7 +142,7 @@ fn who_waits_in_a_collective_may_have_come_there_by_a_handler() {
     raises(&mut snapshot, 1, "KeyError", ExceptionState::Handled, 9);
     let (findings, _) = twice(&snapshot);
     let missing = of_kind(&findings, FindingKind::MissingInCollective)[0];
-    assert!(missing.summary.contains("perhaps because it handles KeyError from check at x.py:9"));
+    assert!(missing.summary.contains("perhaps because rank 1 handles KeyError from check at x.py:9"));
     // One that is missing because it still computes is no consequence of it.
     let mut snapshot = job(2);
     outside(&mut snapshot, 0, "compute");
@@ -161,7 +161,7 @@ fn a_message_may_not_fit_because_a_handler_left_the_one_before_out() {
     raises(&mut snapshot, 1, "KeyError", ExceptionState::Handled, 9);
     let (findings, _) = twice(&snapshot);
     let first = of_kind(&findings, FindingKind::TagMismatch)[0];
-    assert!(first.summary.ends_with("perhaps because it handles KeyError from check at x.py:9"));
+    assert!(first.summary.ends_with("perhaps because rank 1 handles KeyError from check at x.py:9"));
     assert!(first.advice.as_deref().unwrap().starts_with("Use the same tag in the send and the receive"));
     assert!(first.blamed.first().unwrap().line != Some(9) && first.blamed.last().unwrap().line == Some(9));
 }
@@ -223,10 +223,10 @@ fn one_elsewhere(function: &str) -> Snapshot {
 #[test]
 fn a_rank_that_unwinds_or_ends_is_where_it_is_because_of_that() {
     for (name, state, expected) in [
-        ("", ExceptionState::Unwinding, ", because it unwinds a C++ exception in check at x.py:9"),
-        ("exit", ExceptionState::Ending, ", because it has called exit in check at x.py:9"),
-        ("ERROR STOP", ExceptionState::Ending, ", because it has come to ERROR STOP in check at x.py:9"),
-        ("SIGTERM", ExceptionState::Signal, ", because it got SIGTERM in check at x.py:9 and is in its handler"),
+        ("", ExceptionState::Unwinding, ", because rank 0 unwinds a C++ exception in check at x.py:9"),
+        ("exit", ExceptionState::Ending, ", because rank 0 has called exit in check at x.py:9"),
+        ("ERROR STOP", ExceptionState::Ending, ", because rank 0 has come to ERROR STOP in check at x.py:9"),
+        ("SIGTERM", ExceptionState::Signal, ", because rank 0 got SIGTERM in check at x.py:9 and is in its handler"),
     ] {
         let mut snapshot = one_elsewhere("MPI_Win_free");
         raises(&mut snapshot, 0, name, state, 9);
