@@ -59,6 +59,7 @@ __all__ = [
     "about_file",
     "answered_again",
     "begin_look",
+    "c_name",
     "core_session",
     "handle_kinds",
     "interrupt",
