@@ -81,7 +81,7 @@ RECORDER := python/mpi_queues/lib/libmpi_queues_recorder.so
 
 # Who cannot have the last two has the rest.
 build: .venv/.built
-	@$(MAKE) --no-print-directory agent recorder || echo "Built without the agent or the recorder, for the reason above:" \
+	@$(MAKE) --no-print-directory --silent agent recorder || echo "Built without the agent or the recorder, for the reason above:" \
 	    "'mpi-queues run' and jobs of many nodes need them. Then type: make agent recorder"
 
 .venv/.tools: Makefile
