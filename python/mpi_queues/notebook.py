@@ -73,21 +73,17 @@ def mpi_diagnose(line: str) -> Optional[Answer]:
 
 def _diagnosis(words: List[str]) -> Diagnosis:
     from . import api
-    from .nodes.engines import AUTO, PREFIXES
+    from .nodes.engines import AUTO
     from .request import Request
-    from .targets import jobs
-    from .watching.looks import Looks, of_launcher
+    from .watching.looks import Looks, finder, of_launcher
     from .watching.watcher import looked
 
     if len(words) > 1:
         raise UsageError("%mpi_diagnose takes one job at most", help="such as: %mpi_diagnose mpirun")
     if words and os.path.isfile(words[0]):
         return api.load(words[0]).diagnose()
-    if words and words[0].startswith(PREFIXES):
-        target = jobs.on_nodes(words[0], AUTO)
-        return looked(Looks(lambda: [target], Request()), _BETWEEN)
-    launcher = jobs.found_job(words[0], _FOUND).pid if words else _of_cluster()
-    return looked(Looks(of_launcher(launcher, _FOUND), Request()), _BETWEEN)
+    find = finder(words[0], _FOUND, AUTO)[0] if words else of_launcher(_of_cluster(), _FOUND)
+    return looked(Looks(find, Request()), _BETWEEN)
 
 
 def _of_cluster() -> int:

@@ -227,8 +227,8 @@ fn of_kind(kind: FindingKind, finding: &Finding, first: &str) -> String {
             return missing.to_owned() + &of_counts(finding);
         }
         FindingKind::OneSidedEpochs => {
-            let names = finding.blamed.iter().map(|one| one.function.as_str());
-            of_epochs(names.into_iter().find(|name| name.starts_with("MPI_Win_")))
+            let mut names = finding.blamed.iter().map(|one| one.function.as_str());
+            of_epochs(names.find(|name| name.starts_with("MPI_Win_")))
         }
         FindingKind::FinishedRank => {
             "Make the rank that has ended do its part first, or remove the call that waits for it."

@@ -5,15 +5,12 @@ from __future__ import annotations
 import argparse
 import shlex
 import signal
-from typing import Any, Callable, List, Optional, Sequence, Tuple
+from typing import Any, List
 
 from ..errors import UsageError
-from ..nodes.engines import PREFIXES
 from ..request import Request
-from ..targets import jobs
-from ..targets.target import Target
 from ..watching import ending
-from ..watching.looks import Looks, of_launcher
+from ..watching.looks import Looks, finder
 from ..watching.service import Orders, Service
 from .named import only_job
 from .options import add_engine, add_job, add_timeout, named_job
@@ -96,21 +93,6 @@ def orders(options: argparse.Namespace) -> Orders:
         raise UsageError("--then: no command is named", help='such as --then "mail -s hang me@example.org"')
     after = options.after if options.after is not None else _time(_DEFAULT_AFTER)
     return Orders(after, options.output, words, options.end, options.idle)
-
-
-def finder(job: str, timeout: float, engine: str) -> Tuple[Callable[[], Sequence[Target]], Optional[int], str]:
-    """What finds the ranks of a job, its launcher on this machine, and what it is called.
-
-    Raises:
-        UserError: where there is no such job.
-    """
-    if job.startswith(PREFIXES):
-        target = jobs.on_nodes(job, engine)
-        # Says so where there is no such job.
-        target.engine.nodes()
-        return lambda: [target], None, job
-    found = jobs.found_job(job, timeout)
-    return of_launcher(found.pid, timeout, engine), found.pid, f"{found.launcher} (pid {found.pid})"
 
 
 def run(options: argparse.Namespace) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain, islice
 from typing import Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from .._native import Communicator, Operation, Queue
@@ -77,17 +78,16 @@ def write_queue(which: Which, queue: Queue, members: Members, write: Write, opti
     write(f"    {title}: {total:,}{incomplete}\n")
     shown = total if options.limit is None else min(total, max(0, options.limit))
     head = (which.direction, "tag", "size", "data", "call", "status")
-    rows = [head, *(_cells(queue[index], which, members)[0] for index in range(min(shown, _MEASURED)))]
-    widths = _widths(rows, options.width)
+    rows = (_told(queue[index], which, members) for index in range(shown))
+    measured = list(islice(rows, _MEASURED))
+    widths = _widths([head, *(cells for cells, _, _ in measured)], options.width)
     write(_row(head, widths))
     remarks: Dict[str, None] = {}
-    for index in range(shown):
-        operation = queue[index]
-        cells, below = _cells(operation, which, members)
+    for cells, below, once in chain(measured, rows):
         write(_row(cells, widths))
         if below:
             write(wrapped(below, "        ", width=options.width))
-        remarks.update(dict.fromkeys(_remarks(operation)))
+        remarks.update(dict.fromkeys(once))
     for remark in remarks:
         write(wrapped(remark, "      ", "        ", width=options.width))
     if shown < total:
@@ -114,8 +114,8 @@ def _row(cells: _Cells, widths: Sequence[int]) -> str:
     return f"      {peer} {tag} {length:>{widths[2]}}  {data} {call} {status}".rstrip() + "\n"
 
 
-def _cells(operation: Operation, which: Which, members: Members) -> Tuple[_Cells, str]:
-    """What stands in the row of an operation, and what below it."""
+def _told(operation: Operation, which: Which, members: Members) -> Tuple[_Cells, str, List[str]]:
+    """What stands in the row of an operation, what below it, and what once below the queue."""
     tag = "any" if operation.tag_wild else shown_number(operation.desired_tag)
     data = ""
     if operation.datatype or operation.count is not None:
@@ -138,7 +138,8 @@ def _cells(operation: Operation, which: Which, members: Members) -> Tuple[_Cells
     taken = _taken_from(operation, members) if not which.arrived else ""
     started = by_words(operation.started_by)
     below = "; ".join(note for note in [other, overflow, taken, started, *notes] if note)
-    return (peer(operation, other), tag, size(length), data, operation.call or "", status), below
+    cells = (peer(operation, other), tag, size(length), data, operation.call or "", status)
+    return cells, below, list(_remarks(operation))
 
 
 #: What the columns of facts are called that an MPI may not tell; the others have no column.

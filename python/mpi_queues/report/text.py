@@ -14,7 +14,7 @@ from .operations import QUEUES, queues_of, shown_number, write_queue
 from .options import DEFAULT_LIMIT, Options, Write
 from .process_lines import call_lines, history_lines, kernel_line, mpi_line, outside_line, source_line
 from .totals import Totals
-from .words import at_most, clean, columns, counted, listed, pad, shorten, wrapped
+from .words import at_most, clean, columns, counted, joined, listed, pad, shorten, wrapped
 from .worlds import Members, of_world, rank_in, who
 
 #: Also what it is called with.
@@ -213,15 +213,10 @@ def _write_process(process: Process, write: Write, options: Options, totals: Tot
             _write_communicator(communicator, write, options, unknown)
     if idle:
         known = [which.title for which in QUEUES if which.title not in unknown]
-        about = f"No {_either(known)} in: " if known else "Communicators: "
+        about = f"No {joined(known, 'or')} in: " if known else "Communicators: "
         write("\n" + wrapped(about + listed(idle), "  ", "    ", width=options.width))
     for note in process.notes:
         write(wrapped(f"Note: {note}", "  ", "    ", width=options.width))
-
-
-def _either(titles: Sequence[str]) -> str:
-    """``a``, ``a or b``, ``a, b or c``."""
-    return " or ".join([", ".join(titles[:-1]), titles[-1]] if len(titles) > 1 else titles)
 
 
 def _unknown_everywhere(communicators: Sequence[Communicator]) -> Dict[str, str]:

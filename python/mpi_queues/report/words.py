@@ -112,9 +112,9 @@ def ranks_named(members: Iterable[int]) -> str:
     return f"rank{'' if len(different) == 1 else 's'} {ranks(different)}"
 
 
-def joined(parts: Sequence[str]) -> str:
+def joined(parts: Sequence[str], last: str = "and") -> str:
     """``a``, ``a and b``, ``a, b and c``, as the core's sentences have ranks."""
-    return " and ".join([*([", ".join(parts[:-1])] if len(parts) > 1 else []), *parts[-1:]])
+    return f" {last} ".join([*([", ".join(parts[:-1])] if len(parts) > 1 else []), *parts[-1:]])
 
 
 def wrapped(text: str, indent: str, further: Optional[str] = None, width: int = WIDTH) -> str:

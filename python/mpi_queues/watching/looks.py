@@ -10,7 +10,7 @@ from typing import Callable, Dict, FrozenSet, List, Mapping, Optional, Sequence,
 from .._native import Recorded, Snapshot
 from ..errors import UserError
 from ..nodes import reading as nodes
-from ..nodes.engines import AUTO
+from ..nodes.engines import AUTO, PREFIXES
 from ..request import Request
 from ..system.watching import watch
 from ..targets import asking, jobs
@@ -179,6 +179,21 @@ class Looks:
                 raise Nothing(said)
             raise UserError(said, kind=found.failures[0].kind)
         return Look(found.merged(), tuple(found.failures), begun, ended, told, used, steps, whole=whole)
+
+
+def finder(job: str, timeout: float, engine: str) -> Tuple[Callable[[], Sequence[Target]], Optional[int], str]:
+    """What finds the ranks of a job, its launcher on this machine, and what it is called.
+
+    Raises:
+        UserError: where there is no such job.
+    """
+    if job.startswith(PREFIXES):
+        target = jobs.on_nodes(job, engine)
+        # Says so where there is no such job.
+        target.engine.nodes()
+        return lambda: [target], None, job
+    found = jobs.found_job(job, timeout)
+    return of_launcher(found.pid, timeout, engine), found.pid, f"{found.launcher} (pid {found.pid})"
 
 
 def of_launcher(pid: int, timeout: float, engine: str = AUTO) -> Callable[[], Sequence[Target]]:

@@ -305,7 +305,7 @@ fn does(place: &Place, ranks: usize) -> (String, Doing) {
                 DeviceCall::Meets => format!("{} in {name}, which waits for other ranks,", verb("is", "are")),
             };
             // The library's own functions have no names that tell anything.
-            let spot = (None, spot.1.clone(), spot.2.clone(), spot.3);
+            let spot = (None, spot.1.clone(), None, None);
             (format!("{what}{}", within(&spot)), Doing::Device)
         }
         Place::Work(spot) => (format!("{} outside MPI{}", verb("is", "are"), within(spot)), Doing::Work),

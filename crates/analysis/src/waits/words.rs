@@ -97,8 +97,8 @@ impl Waits<'_> {
     /// Whether the peer of an operation by which a library carries out a collective is in that collective, too.
     fn is_inside(&self, job: &Job<'_>, thread: &Thread<'_>, op: &Op<'_>) -> bool {
         let Some((id, peer)) = thread.collective.zip(op.global_rank()) else { return false };
-        let present = || self.collectives.get(id).present.iter();
-        op.operation.internal && !is_any(op) && present().any(|other| words::rank(job, *other) == Some(peer))
+        let is_present = |peer| self.collectives.get(id).present.binary_search(&peer).is_ok();
+        op.operation.internal && !is_any(op) && job.proc(peer).is_some_and(is_present)
     }
 }
 
