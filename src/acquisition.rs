@@ -23,7 +23,7 @@ fn failure(py: Python<'_>, process: &str, error: &TargetError) -> PyErr {
         TargetError::Denied { .. } if is_root() => ("denied", "in a container, start it with: --cap-add=SYS_PTRACE"),
         TargetError::Denied { .. } => (
             "denied",
-            "run it as the owner of the process or with sudo; owners need 0 in /proc/sys/kernel/yama/ptrace_scope",
+            "run it as the owner of the process or with sudo; for owners, /proc/sys/kernel/yama/ptrace_scope must be 0",
         ),
         _ => ("fault", ""),
     };

@@ -98,7 +98,7 @@ impl LiveProcesses {
     fn session(&self, py: Python<'_>, pid: u32) -> PyResult<Py<Session>> {
         let stopped = self.stopped.borrow();
         let Some(standing) = stopped.as_ref().and_then(|stopped| stopped.get(pid)) else {
-            return Err(native_error(py, "gone", "", format!("pid {pid} does not stand")));
+            return Err(native_error(py, "gone", "", format!("pid {pid} is not stopped")));
         };
         let mut known = self.known.borrow_mut();
         if let Some(known) = known.get_mut(&pid) {

@@ -64,7 +64,7 @@ impl Queue {
         let data = self.data();
         if data.operations.is_empty() && data.state != model::QueueState::Ok {
             let detail = data.detail.as_deref().unwrap_or("no reason given");
-            let message = format!("it is not known whether the queue is empty: {detail}");
+            let message = format!("not known whether the queue is empty: {detail}");
             return Err(native_error(py, "no_information", "", message));
         }
         Ok(!data.operations.is_empty())
@@ -88,7 +88,9 @@ pub(super) fn contents(queue: &model::Queue) -> String {
     match queue.state {
         model::QueueState::Ok => counted(queue.operations.len(), "operation", "s"),
         model::QueueState::NoInformation => "not known".to_owned(),
-        model::QueueState::Error => format!("not read whole, {}", counted(queue.operations.len(), "operation", "s")),
+        model::QueueState::Error => {
+            format!("not read completely, {}", counted(queue.operations.len(), "operation", "s"))
+        }
     }
 }
 

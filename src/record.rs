@@ -63,7 +63,7 @@ impl Session {
             Origin::Live(native) => Ok(all(&native.mappings())),
             Origin::Core(native) => Ok(all(&native.mappings())),
             Origin::Debugger(_) | Origin::Held(..) => {
-                let text = "the process's memory mappings are not known, which a full recording needs";
+                let text = "a full recording needs the process's memory mappings, which are not known";
                 Err(native_error(py, "not_recorded", "leave out --full", text.to_owned()))
             }
         }

@@ -251,7 +251,7 @@ impl Target for DebuggerTarget {
     fn stack_pointers(&self) -> Result<Vec<TargetAddr>, Reason> {
         let threads = self.threads();
         if threads.is_empty() {
-            return Err("the debugger does not tell where its threads stand".into());
+            return Err("the debugger does not say where its threads are".into());
         }
         Ok(threads.iter().map(|thread| TargetAddr::new(thread.registers.stack_pointer())).collect())
     }

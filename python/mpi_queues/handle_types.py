@@ -77,7 +77,7 @@ def kind_of(word: str) -> str:
             return kind
     if word == ALL:
         return ALL
-    raise UsageError(f"{word}: no kind of handle", help=f"name one of {', '.join(KINDS)}, or all")
+    raise UsageError(f"{word}: not a kind of handle", help=f"name one of {', '.join(KINDS)}, or all")
 
 
 def kinds_of(words: Sequence[str]) -> Tuple[str, ...]:

@@ -128,7 +128,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
         f"{_MARKER}(file, ..., handles=[]): the recording that the fixture mpi_session reads, relative to the test's "
-        "file or the root directory; several make one test for each; handles: kinds that are read besides the queues",
+        "file or the root directory; with several, the test runs once for each; handles: kinds to read besides the "
+        "queues",
     )
     _watch_slow_tests(config)
 
@@ -274,5 +275,5 @@ def _load(path: pathlib.Path, handles: Tuple[str, ...]) -> Snapshot:
     if snapshot.problems:
         # A test that passes on half of what it was written for would tell nothing.
         problems = "\n".join(f"  {problem}" for problem in snapshot.problems)
-        pytest.fail(f"the recording {path} could not be read whole:\n{problems}", pytrace=False)
+        pytest.fail(f"the recording {path} could not be read completely:\n{problems}", pytrace=False)
     return snapshot

@@ -129,7 +129,7 @@ def _assert_known(queue: Queue, title: str) -> None:
         raise AssertionError(f"{title} is not known: {queue.detail or 'no reason given'}")
     if queue.state != "ok":
         raise AssertionError(
-            f"{title} could not be read whole ({len(queue)} operations before the error): "
+            f"{title} could not be read completely ({len(queue)} operations before the error): "
             f"{queue.detail or 'no reason given'}"
         )
 

@@ -95,7 +95,7 @@ def test_nothing_is_written_where_nothing_was_recorded(comms_job: Job, tmp_path:
     text.write_text("mine\n")
     pid = str(comms_job.pids[0])
     for output, named in [
-        (text, "is not a recording; it is left as it is"),
+        (text, "is not a recording; it was not changed"),
         (tmp_path / "nix" / "x.mpirec", "No such file or directory"),
         (pathlib.Path("/proc/x.mpirec"), "cannot write the recording /proc/x.mpirec"),
     ]:

@@ -101,7 +101,7 @@ def test_a_job_is_launched_with_all_its_ranks(build: MpiBuild, place: Place) -> 
     assert "Breakpoint 1" in broken
     assert "hit Breakpoint 1" in reached
     assert "ranks 0 and 1:\n  2\n" in said or "rank 0:\n  2" in said or "rank 1:\n  2" in said
-    assert re.fullmatch(r"Let go of ranks 0 and 1 and launcher \S+; the job runs on\.\n", released)
+    assert re.fullmatch(r"Detached from ranks 0 and 1 and launcher \S+; the job runs on\.\n", released)
     # What gdb had was what the ranks say of themselves, and the job goes on to its own end.
     place.await_files("rank.0", "rank.1")
     assert [one[2] for one in held] == [place.pid(0), place.pid(1)]
@@ -174,7 +174,7 @@ def test_the_users_settings_hold_for_the_launcher(mpir_mpi: MpiBuild, place: Pla
         ("/nix/mpirun x", "/nix/mpirun: no such program\n"),
         ("'mpirun -n 2", "mpi launch: no closing quotation in: 'mpirun -n 2\n"),
         ("", "mpi launch: which launcher?\ntype: mpi launch mpirun -n 4 ./a.out"),
-        ("/bin/false", "false ended with status 1 before it had started ranks that could be attached to\n"),
+        ("/bin/false", "false ended with status 1 before it had started any rank to attach to\n"),
     ],
 )
 def test_what_cannot_be_launched(place: Place, typed: str, message: str) -> None:
@@ -373,7 +373,7 @@ def test_a_running_job_is_attached_to_and_ends_as_it_would(build: MpiBuild) -> N
         assert f"(pid {job.launcher.pid}): attached to ranks 0 and 1.\n" in attached
         assert ranks_of(table) == [(rank, 0, job.pids[rank], f"inferior {rank + 1}") for rank in range(2)]
         assert names.startswith(f"Rank 0 of 2, pid {job.pids[0]}")
-        assert released == "Let go of ranks 0 and 1; the job runs on.\n"
+        assert released == "Detached from ranks 0 and 1; the job runs on.\n"
         assert inferiors(listed) == {}
         job.assert_running()
         assert job.finish() == 0
@@ -479,8 +479,8 @@ def test_a_rank_that_is_killed_while_it_runs(debian_mpi: MpiBuild, start_job: Ca
     )
     assert "terminated with signal SIGKILL" in ended
     assert [one[3] is not None for one in ranks_of(table)] == [True, False, True]
-    assert said == "rank 0:\n  0\nrank 2:\n  2\nNot attached to, and left out: rank 1\n"
-    assert released == "Let go of ranks 0 and 2; the job runs on.\n"
+    assert said == "rank 0:\n  0\nrank 2:\n  2\nLeft out, because not attached to: rank 1\n"
+    assert released == "Detached from ranks 0 and 2; the job runs on.\n"
     for rank in (0, 2):
         processes.assert_running(job.pids[rank])
     os.kill(job.launcher_pid, signal.SIGCONT)
@@ -498,9 +498,9 @@ def test_a_rank_that_is_killed_while_it_is_stopped(debian_mpi: MpiBuild, start_j
         "mpi detach",
     )
     assert said == "rank 1:\n  error: the process has ended\n  to remove it, type: mpi detach RANK\n"
-    assert one == "Let go of rank 1; the job runs on.\n"
+    assert one == "Detached from rank 1; the job runs on.\n"
     assert [held[3] is not None for held in ranks_of(table)] == [True, False, True]
-    assert released == "Let go of ranks 0 and 2; the job runs on.\n"
+    assert released == "Detached from ranks 0 and 2; the job runs on.\n"
     for rank in (0, 2):
         processes.assert_running(job.pids[rank])
     os.kill(job.launcher_pid, signal.SIGCONT)
@@ -537,7 +537,7 @@ def test_queues_of_some_ranks(four: Job) -> None:
     )
     for text, ranks in ((some, [1, 2]), (comms, [0, 2]), (handles, [2]), (abbreviated, [1])):
         assert [one["pid"] for one in json.loads(text)["processes"]] == [four.pids[rank] for rank in ranks]
-    assert none == "of rank 3 none is attached to\ntype: mpi ranks\n"
+    assert none == "not attached to any of: rank 3\ntype: mpi ranks\n"
     four.assert_running()
 
 
@@ -568,11 +568,11 @@ def test_letting_go_of_some(four: Job) -> None:
     _, released, listed, rest, none, nothing = GDB.run(
         f"mpi attach {of(four)}", "mpi detach 0,2", "info inferiors", "mpi detach", "info inferiors", "mpi detach"
     )
-    assert released == "Let go of ranks 0 and 2; the job runs on.\n"
+    assert released == "Detached from ranks 0 and 2; the job runs on.\n"
     assert list(inferiors(listed).values()) == [four.pids[1], four.pids[3]]
-    assert rest == "Let go of ranks 1 and 3; the job runs on.\n"
+    assert rest == "Detached from ranks 1 and 3; the job runs on.\n"
     assert inferiors(none) == {}
-    assert "mpi detach: no rank was attached to by mpi attach or mpi launch\n" in nothing
+    assert "mpi detach: mpi attach and mpi launch have attached to no rank\n" in nothing
     four.assert_running()
 
 
@@ -581,7 +581,7 @@ def test_ranks_of_processes_that_were_attached_to_by_hand(four: Job) -> None:
         1:
     ]
     assert [one[3] for one in ranks_of(table)] == [None, None, None, "inferior 1"]
-    assert foreach == "rank 3:\n  3\nNot attached to, and left out: ranks 0-2\n"
+    assert foreach == "rank 3:\n  3\nLeft out, because not attached to: ranks 0-2\n"
     four.assert_running()
 
 

@@ -113,7 +113,7 @@ def test_handles_told_by_a_plugin(comms_job: Job, handle_plugin: str) -> None:
     for words in (f"loaded {handle_plugin}", "interface: 1", "type: mpi handles comm -source plugin", world):
         assert " ".join(words.split()) in " ".join(whole.split())
     assert "told by" in whole
-    assert "errhandler not known: plug-ins cannot tell it" in " ".join(whole.split())
+    assert "errhandler not known: plug-ins cannot give it" in " ".join(whole.split())
     info = at_rank(comms_job, 1, f"mpi plugin load {handle_plugin}", "mpi plugin info")
     assert "MPI_Comm, ompi_communicator_t" in info.split("for handles:")[1]
 

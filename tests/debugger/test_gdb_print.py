@@ -93,17 +93,17 @@ def test_the_full_form(c_program: Program) -> None:
     assert json.loads(some)[1]["summary"] == "MPI_REQUEST_NULL"
     assert fortran.splitlines()[0] == f"fortran: {said['halo']}"
     assert address.splitlines()[0] == f"(void *) halo: {said['halo']}"
-    assert generic.startswith("*(struct exchange *) &all is of the type struct exchange, which is no MPI handle\n")
-    assert aint.startswith("place is an MPI_Aint, a number and no handle\n")
+    assert generic.startswith("*(struct exchange *) &all is of the type struct exchange, which is not an MPI handle\n")
+    assert aint.startswith("place is an MPI_Aint, a number, not a handle\n")
 
 
 #: What is typed after ``mpi print`` in main, and how the answer begins.
 REFUSED = [
     ("nix", 'cannot evaluate nix: No symbol "nix" in current context\nto see the variables of this frame, type: '),
     ("halo[", "cannot evaluate halo[: A syntax error in expression"),
-    ("rank", "rank is of the type int, which is no MPI handle\nif it is a handle of Fortran, name its kind: "),
+    ("rank", "rank is of the type int, which is not an MPI handle\nif it is a Fortran handle, name its kind: "),
     ("-kind request halo", "halo is an MPI_Comm, not an MPI_Request\ntype: mpi print halo"),
-    ("halo = 0", "halo = 0 changes the program, which mpi print does not\n"),
+    ("halo = 0", "halo = 0 changes the program, which mpi print never does\n"),
     ("rank++", "rank++ changes the program"),
     ("(MPI_Comm) malloc(8)", "cannot evaluate (MPI_Comm) malloc(8): Cannot call functions in the program: "),
     ("*nowhere", "cannot evaluate *nowhere: Cannot access memory at address 0x10\n"),
@@ -111,15 +111,15 @@ REFUSED = [
     ("-kind comm buffer", "buffer[0]: "),
     (
         "-kind comm &rank",
-        "&rank is of the type int *, which is no MPI handle\nto look at what it points at, type: ",
+        "&rank is of the type int *, which is not an MPI handle\nto look at what it points at, type: ",
     ),
-    ("-kind comm place", "place is an MPI_Aint, a number and no handle\n"),
-    ("-kind status rank", "rank is one integer; a status of Fortran is an array of them"),
-    ("-kind status buffer", "buffer has 1024 integers: no status has as many"),
-    ("buffer", "buffer[0] is of the type int, which is no MPI handle\n"),
+    ("-kind comm place", "place is an MPI_Aint, a number, not a handle\n"),
+    ("-kind status rank", "rank is one integer; a Fortran status is an array of them"),
+    ("-kind status buffer", "buffer has 1024 integers: no status has that many"),
+    ("buffer", "buffer[0] is of the type int, which is not an MPI handle\n"),
     ("/x halo", "mpi print: takes no format such as /x\ntype: print/x halo"),
-    ("argv", "argv is of the type char **, which is no MPI handle\nto see its value, type: print argv"),
-    ("", "Show all that is known of an MPI handle"),
+    ("argv", "argv is of the type char **, which is not an MPI handle\nto see its value, type: print argv"),
+    ("", "Show all that is known about an MPI handle"),
 ]
 
 

@@ -83,7 +83,9 @@ def test_errors_of_settings() -> None:
 
 def test_other_words_than_settings() -> None:
     unknown, more = lldb.run("mpi config nix", "mpi config limit 3 4")
-    assert unknown.startswith("error: mpi config: there is no setting 'nix': there are source, plugin-path, internal,")
+    assert unknown.startswith(
+        "error: mpi config: there is no setting 'nix'; the settings are source, plugin-path, internal,"
+    )
     assert more.startswith("error: mpi config: does not take the argument '4'\ntype: help mpi config")
 
 

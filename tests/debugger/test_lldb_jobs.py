@@ -182,15 +182,15 @@ def test_launchers_that_are_scripts(mpir_mpi: MpiBuild, place: Place) -> None:
         ("nosuchlauncher -n 2", "cannot start nosuchlauncher: no directory of PATH has such a program"),
         ("./no/such -n 2", "cannot start ./no/such: it does not exist"),
         ("/etc/passwd", "cannot start /etc/passwd: it is not executable"),
-        ("/bin/true", "true ended with status 0 before it had started ranks"),
-        ("/bin/sh -c 'kill -9 $$'", "sh was ended by signal 9 before it had started ranks"),
+        ("/bin/true", "true ended with status 0 before it had started any rank"),
+        ("/bin/sh -c 'kill -9 $$'", "sh was ended by signal 9 before it had started any rank"),
         ("/bin/sh -c 'kill -SEGV $$'", "sh got SIGSEGV before it had started its ranks"),
-        ("/bin/true ( unclosed", "true ended with status 2 before it had started ranks"),
+        ("/bin/true ( unclosed", "true ended with status 2 before it had started any rank"),
     ],
 )
 @pytest.mark.usual(
     "nosuchlauncher -n 2-cannot start nosuchlauncher: no directory of PATH has such a program",
-    "/bin/true-true ended with status 0 before it had started ranks",
+    "/bin/true-true ended with status 0 before it had started any rank",
 )
 def test_what_is_no_launcher(place: Place, typed: str, message: str) -> None:
     failed, targets = lldb.run(f"mpi launch {typed}", "target list", environment=place.environment)
@@ -238,7 +238,7 @@ def test_attach_to_a_job(started: Started) -> None:
     assert "attached to ranks 0 and 2; 1 more of the job" in some and "You are in rank 0 (target #0)" in some
     assert "attached to ranks 0-2." in again
     assert table.count("stopped") == 3
-    assert out == "Let go of rank 1; the job runs on.\n"
+    assert out == "Detached from rank 1; the job runs on.\n"
     assert [one["held_by"] for one in ranks_of(listed).values()] == ["target #0", None, "target #1"]
     assert "The launcher runs on by itself." in everything
     started.assert_running()
@@ -284,14 +284,14 @@ def test_a_rank_that_is_killed_while_it_is_stopped(three: Job) -> None:
     )
     # lldb hears of it at some time after, when the server that it started for this rank ends.
     unheard = "rank 1:\n  error: the process has ended\n  to remove it, type: mpi detach RANK\n" in said
-    assert unheard or "Not attached to, and left out: rank 1\n" in said
+    assert unheard or "Left out, because not attached to: rank 1\n" in said
     assert "rank 0:\n  (int) $0 = 0\n" in said and "rank 2:\n  (int) $0 = 2\n" in said
     assert [held["held_by"] for held in ranks_of(before).values()][::2] == ["target #0", "target #2"]
     assert one.startswith(
-        ("Let go of rank 1; the job runs on.\n", "error: mpi detach: of rank 1 none is attached to\n")
+        ("Detached from rank 1; the job runs on.\n", "error: mpi detach: not attached to any of: rank 1\n")
     )
     assert ranks_of(table)[1]["held_by"] is None
-    assert released == "Let go of ranks 0 and 2; the job runs on.\n"
+    assert released == "Detached from ranks 0 and 2; the job runs on.\n"
     for rank in (0, 2):
         processes.assert_running(three.pids[rank])
 
@@ -309,8 +309,8 @@ def test_a_rank_that_is_killed_while_it_runs(three: Job) -> None:
         "mpi detach",
     )
     assert [held["held_by"] for held in ranks_of(outputs[4]).values()] == ["target #0", None, "target #2"]
-    assert outputs[5] == "rank 0:\n  (int) $0 = 0\nrank 2:\n  (int) $0 = 2\nNot attached to, and left out: rank 1\n"
-    assert outputs[6] == "Let go of ranks 0 and 2; the job runs on.\n"
+    assert outputs[5] == "rank 0:\n  (int) $0 = 0\nrank 2:\n  (int) $0 = 2\nLeft out, because not attached to: rank 1\n"
+    assert outputs[6] == "Detached from ranks 0 and 2; the job runs on.\n"
     for rank in (0, 2):
         processes.assert_running(three.pids[rank])
 

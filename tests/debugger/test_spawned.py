@@ -112,7 +112,7 @@ def test_ranks_stop_in_gdb_where_they_have_spawned(mpir_mpi: MpiBuild, place: Pl
     )[2:]
     # They wait in MPI_Init, where nothing can be read yet.
     assert "MPI is not initialised in this process" in launched
-    assert "once MPI is initialised, ask for it with: mpi attach" in " ".join(launched.split())
+    assert "once MPI is initialised, type: mpi attach" in " ".join(launched.split())
     assert "will stop in truth_have_spawned (named by the plug-in)." in " ".join(again.split())
     offspring = children(place, 1)
     assert len(offspring) == 3
@@ -120,14 +120,14 @@ def test_ranks_stop_in_gdb_where_they_have_spawned(mpir_mpi: MpiBuild, place: Pl
     assert said is not None, told
     assert sorted(int(pid) for pid in re.findall(r"pid\s+(\d+)", said[2])) == sorted(offspring)
     assert "(truth_spawn)" in said[2]
-    assert "To have those that are new, type: mpi attach\n" in told
+    assert "To attach to the new ones, type: mpi attach\n" in told
     assert "attached to ranks 0 and 1 and ranks 0-2 of world 1." in attached
     found = listed(ranks)
     assert sorted(pid for world, _, pid in found if world == 1) == sorted(offspring)
     assert found[-1] == (2, None, other)
     entry: Dict[str, Any] = json.loads(ranks[ranks.index("{") :])["processes"][-1]
     assert entry["origin"] == f"the plug-in of rank {said[1]} (mqs_next_new_process)"
-    assert "World 2, of a size that is not known, spawned by world 0, as only a plug-in tells\n" in table
+    assert "World 2, of a size that is not known, spawned by world 0, known only from a plug-in\n" in table
 
 
 @pytest.mark.slow

@@ -103,7 +103,7 @@ def test_a_recording_is_that_of_the_command_line(job: Job, tmp_path: Path) -> No
     other = tmp_path / "notes.txt"
     other.write_text("mine")
     refused = agent("record", *pids, "-o", str(other))
-    assert refused.status == 3 and "exists and is not a recording; it is left as it is" in refused.err
+    assert refused.status == 3 and "exists and is not a recording; it was not changed" in refused.err
     assert other.read_text() == "mine"
     assert {path.stem for path in tmp_path.iterdir()} == {"again", "notes", "ours", "theirs"}
 
@@ -178,7 +178,7 @@ def test_what_stands_in_the_way_is_named(public_agent: Path) -> None:
         assert processes.state(own.pid) == "S"
         # It is no MPI process, which is another matter.
         ours = agent("stacks", "--pid", str(own.pid))
-        assert json.loads(ours.out)["processes"][0]["notes"][0].startswith("nothing but its stacks is known: ")
+        assert json.loads(ours.out)["processes"][0]["notes"][0].startswith("only its stacks are known: ")
     finally:
         own.kill()
         own.communicate()

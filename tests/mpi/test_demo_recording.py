@@ -118,7 +118,7 @@ def story(out: str) -> List[str]:
     text = re.sub(r"pid \d+ on \S+, \S+", "pid P on HOST, PROGRAM", text)
     # The recording was made on Debian 12.
     text = re.sub(r"Open MPI \d[\d.]*", "Open MPI N", re.sub(r"profile:openmpi-\d[\d.]*", "profile:openmpi-N", text))
-    text = re.sub(r"in a browser: \S+", "in a browser: PAGE", text)
+    text = re.sub(r"for a browser: \S+", "for a browser: PAGE", text)
     return re.sub(r"via \w+", "via V", text).rstrip().splitlines()
 
 

@@ -187,7 +187,7 @@ def test_broken_entries_are_told_and_the_others_kept(tmp_path: Path) -> None:
         told = read(true.truth["starter"])
         # The table of directory_a lies nowhere; of alpha only what the other one has is known.
         tells(told["problems"], f"pid {true.truth['directory_a']}: its proctable is said to have 3 entries", "0x10")
-        tells(told["problems"], "executable_name is no text: nothing can be read at 0x10")
+        tells(told["problems"], "executable_name is not text: nothing can be read at 0x10")
         assert members(told, "alpha") == [true.worlds["alpha"][1]]
         assert members(told, "beta") == true.worlds["beta"]
 
@@ -196,7 +196,7 @@ def test_broken_entries_are_told_and_the_others_kept(tmp_path: Path) -> None:
 def test_text_that_does_not_end_is_told(tmp_path: Path) -> None:
     with running(tmp_path, "unterminated") as true:
         told = read(true.truth["starter"])
-        tells(told["problems"], "comm_world_id is no text: no end is found in 100 bytes")
+        tells(told["problems"], "comm_world_id is not text: no end is found in 100 bytes")
         assert [[one["pid"] for one in world["members"]] for world in told["worlds"] if world["id"] is None] == [
             [true.worlds["beta"][1]]
         ]
@@ -238,7 +238,7 @@ def test_contradictions_are_told(tmp_path: Path) -> None:
     for variant, parts, parents in [
         ("duplicate", ["are both said to be rank 0"], [None, 0]),
         ("spawn-circle", [], [None, 0]),
-        ("spawn-contradiction", ["do not agree on how it was spawned"], [None, None]),
+        ("spawn-contradiction", ["disagree on how it was spawned"], [None, None]),
         ("negative-rank", ["its rank is -1"], [None, 0]),
     ]:
         directory = tmp_path / variant

@@ -120,7 +120,7 @@ def test_arguments_that_make_no_sense() -> None:
         ({"pid": -1}, "-1 is not a process id"),
         ({"pid": True}, "True is not a process id"),
         ({"pid": 1, "via": "ptrace"}, "via: ptrace: not one of auto, native"),
-        ({"pid": 1, "via": "gdb"}, r"no debugger reads .*; start one yourself \(gdb -p PID\)"),
+        ({"pid": 1, "via": "gdb"}, r"the command line reads .*; start one yourself \(gdb -p PID\)"),
         ({"pid": 1, "source": "guess"}, "source='guess': not one of"),
         ({"pid": 1, "source": "builtin", "plugin": "/x"}, "the built-in reader uses no plug-in"),
         ({"pid": 1, "timeout": -1}, "timeout=-1"),

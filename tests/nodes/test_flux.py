@@ -92,7 +92,7 @@ def test_a_node_that_is_down_costs_its_own_rank(cluster: Hosts) -> None:
 @pytest.mark.parametrize(
     ("name", "status", "said"),
     [
-        ("fended", 3, "it does not run"),
+        ("fended", 3, "it is not running"),
         ("fnone", 3, "unknown"),
         ("-f", 2, "not a job of flux"),
         ("f;x", 2, "not a job"),

@@ -190,7 +190,7 @@ def test_only_a_recording_where_it_was_asked_for_is_fetched(monkeypatch: pytest.
         files, _, failures = reading.record("made-up", str(tmp_path), 20.0, lambda *_: None)
         assert [(file.node, file.path) for file in files] == [("records0", f"{tmp_path}/records0.mpirec")]
         said = [str(failure.args[0]) for failure in failures]
-        assert len(said) == 6 and all(f"is no recording in {tmp_path}" in text for text in said), said
+        assert len(said) == 6 and all(f"is not a recording in {tmp_path}" in text for text in said), said
         assert said[0].startswith("node records1: it says that its recording is ") and failures[0].help
     finally:
         reading.close_all()

@@ -175,7 +175,7 @@ def test_a_launcher_here_leads_to_its_ranks_elsewhere(cluster: Hosts, job: List[
     chosen = cluster.mpi_queues("stacks", "--job", "mpirun.openmpi", "--engine", "clush")
     assert chosen.returncode == 0 and "receive_halo" in chosen.stdout, chosen.stderr
     refused = cluster.mpi_queues("show", "--job", "mpirun.openmpi", "--engine", "srun")
-    assert refused.returncode == 3 and "srun does not reach the other hosts" in refused.stderr
+    assert refused.returncode == 3 and "srun does not reach its other hosts" in refused.stderr
     place = cluster.directory / "hang"
     recorded = cluster.mpi_queues("record", "--job", "mpirun.openmpi", "-o", str(place))
     assert recorded.returncode == 0, recorded.stderr

@@ -172,7 +172,7 @@ def test_a_job_of_slurm_is_ended_by_its_watch(slurm: Slurm, program: Path, tmp_p
     processes.wait_until(
         lambda: told(slurm, "ranks", f"slurm:{number}").returncode == 3, f"the end of job {number}", timeout=120
     )
-    # A job that is not there any more is none to be watched.
+    # A job that no longer exists is none to be watched.
     again = told(slurm, "watch", f"slurm:{number}", "--after", "1", "-o", str(tmp_path / "again"))
     assert again.returncode == 3 and not (tmp_path / "again").exists(), again.stderr
 

@@ -101,7 +101,7 @@ def test_a_job_that_never_was_ready_is_reported(debian_mpi: MpiBuild, pytester: 
 def test_the_demo_writes_one(debian_mpi: MpiBuild, tmp_path: pathlib.Path) -> None:
     result = mpi_queues("demo", environment={"TMPDIR": str(tmp_path)})
     assert result.status == 0, str(result)
-    found = re.search(r"The same to look at, in a browser: (.*)", result.out)
+    found = re.search(r"The same as a page for a browser: (.*)", result.out)
     assert found is not None, str(result)
     page = pathlib.Path(found[1])
     assert "Deadlock: rank 2 sends tag 21" in text_of(page)

@@ -271,7 +271,7 @@ def test_what_needs_memory_says_that_a_report_has_none(tmp_path: pathlib.Path) -
     for arguments in (("handles", "comm"), ("record", "-o", str(tmp_path / "x.mpirec"))):
         result = command(arguments[0], "--recording", str(path), *arguments[1:])
         assert result.status != 0
-        assert "a report has what was read of the processes, and not their memory" in result.err, str(result)
+        assert "a report has what was read of the processes, but not their memory" in result.err, str(result)
 
 
 def test_source_lines_are_quoted_and_only_of_sources(tmp_path: pathlib.Path) -> None:
@@ -318,7 +318,7 @@ def test_a_comparison_tells_what_changed(tmp_path: pathlib.Path) -> None:
     assert "MPI_Recv, exchange at halo.c:40" in text and "outside MPI, work at work.c:7" in text
     assert "halo pending receives 1 0" in text
     wrong = command("report", str(before), "--pid", "1", "-o", str(out))
-    assert wrong.status == 2 and "one file is shown, two are compared" in wrong.err
+    assert wrong.status == 2 and "name one file to show or two to compare" in wrong.err
     assert command("report", str(before), str(after), "-o", "x.svg").status == 2
 
 

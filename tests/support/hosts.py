@@ -244,7 +244,7 @@ class Hosts:
         ]
 
     def hide(self, directory: Path) -> None:
-        """What is in a directory is not there any more on the hosts, but still where commands are typed."""
+        """What is in a directory no longer exists on the hosts, but still where commands are typed."""
         for name in self.names:
             subprocess.run([*self._inside(name), "mount", "-t", "tmpfs", "none", directory], check=True)
 

@@ -31,7 +31,7 @@ class Measured:
         if truth["call"] is not None:
             calls = [call["function"].removeprefix("P") for call in process["calls"]]
             self.see("processes.call", truth["call"] in calls)
-        if any("in which order they were posted is not known" in note for note in process["notes"]):
+        if any("the order in which they were posted is not known" in note for note in process["notes"]):
             self.see("sends.order", False)
         shown = {comm["handle"]: comm for comm in process["communicators"]}
         for comm in truth["communicators"]:

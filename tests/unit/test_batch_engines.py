@@ -74,7 +74,7 @@ def test_what_is_no_number_of_a_job_reaches_no_command(job: str) -> None:
 
 def test_blaunch_reaches_the_nodes_of_the_job_in_which_it_is_typed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LSB_JOBID", "12")
-    # LSF sets it to 0 where the job is no array.
+    # LSF sets it to 0 where the job is not an array.
     monkeypatch.setenv("LSB_JOBINDEX", "0")
     assert engine_of("lsf:12").called == "blaunch" and engine_of("lsf:12", "ssh").called == "ssh"
     assert engine_of("hosts:n1", "blaunch").called == "blaunch" and engine_of("hosts:n1").called == "clush"
@@ -129,9 +129,9 @@ def test_what_pbs_says_of_a_job(commands: Path) -> None:
     ("lines", "said"),
     [
         (["job_state = Q"], "it is queued"),
-        (["job_state = R"], "it does not run"),
-        (["job_state = B", "exec_host = n1/0"], "it does not run"),
-        (["job_state = \x1b[2J", "exec_host = n1/0"], "it does not run"),
+        (["job_state = R"], "it is not running"),
+        (["job_state = B", "exec_host = n1/0"], "it is not running"),
+        (["job_state = \x1b[2J", "exec_host = n1/0"], "it is not running"),
         (["job_state = R", "exec_host = -oProxyCommand=x/0"], "not a list of nodes"),
         (["job_state = R", "exec_host = n1;reboot/0"], "not a list of nodes"),
     ],
@@ -155,7 +155,7 @@ def test_the_owner_of_a_job_of_pbs_is_as_whom_it_runs(commands: Path) -> None:
 def test_other_words_of_qstat_are_no_job(commands: Path) -> None:
     for said in ("", "usage: qstat", "Job Id: \n    job_state = R\n", "Job Id: 1 2\n"):
         (commands / "qstat.says").write_text(said)
-        with pytest.raises(UserError, match="qstat tells of no job"):
+        with pytest.raises(UserError, match="qstat lists no job"):
             engine_of("pbs:12").nodes()
 
 
@@ -167,8 +167,8 @@ def test_what_lsf_says_of_a_job(commands: Path) -> None:
     assert engine_of("lsf:12").one_of == {"LSB_JOBID": ["12", ""]}
     for said, why in (
         ("DONE|root|4*n1", "it is DONE"),
-        ("", "LSF knows none"),
-        ("RUN root 4*n1", "LSF knows none"),
+        ("", "LSF knows no job"),
+        ("RUN root 4*n1", "LSF knows no job"),
         ("RUN|root|-", "not a list of nodes"),
         ("RUN|root|4*-x", "not a list of nodes"),
         ("RUN|root|n1\nRUN|root|n2", "an array of 2 jobs"),
@@ -195,8 +195,8 @@ def test_the_only_application_of_a_job_needs_no_number(commands: Path) -> None:
     job = engine_of("pals:12")
     assert job.job_variables == {"PALS_APID": ONE} and job.owner() == 0
     for said, why in (
-        (of[120], "PALS runs no application in it"),
-        ("JobID: 12.server\nAPID: --help\n  JobID: 12.server\n", "PALS runs no application in it"),
+        (of[120], "PALS runs no application in this job"),
+        ("JobID: 12.server\nAPID: --help\n  JobID: 12.server\n", "PALS runs no application in this job"),
         (of[12] + of[12].replace(ONE, OTHER), "2 applications"),
     ):
         (commands / "palstat.says").write_text(said)
@@ -206,7 +206,7 @@ def test_the_only_application_of_a_job_needs_no_number(commands: Path) -> None:
 
 def test_jobs_are_ended_by_their_own_command() -> None:
     assert ending.command("pbs:12") == ["qdel", "12"] and ending.command("lsf:12[4]") == ["bkill", "12[4]"]
-    with pytest.raises(UsageError, match="an application of PALS is not ended"):
+    with pytest.raises(UsageError, match="mpi-queues does not end applications of PALS"):
         ending.command("pals:12")
 
 

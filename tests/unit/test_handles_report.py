@@ -178,7 +178,7 @@ def test_how_kinds_and_values_are_named() -> None:
     ):
         with pytest.raises(UsageError, match=said):
             wanted(kind, values)
-    with pytest.raises(UsageError, match="nosuch: no kind"):
+    with pytest.raises(UsageError, match="nosuch: not a kind"):
         kind_of("nosuch")
     with pytest.raises(UsageError, match="no list of statuses"):
         kinds_of(["status"])

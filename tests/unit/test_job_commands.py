@@ -85,8 +85,8 @@ def aborting(text: Optional[bytes], address: int = 0x2000) -> Memory:
         # Never ended, and nothing that can be read after it.
         (aborting(b"x" * 256), ": " + "x" * 256),
         (aborting(b"x" * 100_000), ": " + "x" * 4096),
-        (aborting(None), "; it says no reason"),
-        (aborting(None, address=0), "; it says no reason"),
+        (aborting(None), "; it gives no reason"),
+        (aborting(None, address=0), "; it gives no reason"),
     ],
 )
 def test_why_a_job_is_aborted(memory: Memory, said: str) -> None:

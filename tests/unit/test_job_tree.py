@@ -89,7 +89,7 @@ def test_what_is_no_job_is_told(proc: MadeUpProc) -> None:
     proc.add(8, 1, ["mpirun"], letter="Z")
     assert "pid 8 (mpirun): it has ended" in refused(proc, "8")
     proc.add(9, 1, ["mpirun", "-n", "2", "a"])
-    assert "no rank of it was found" in refused(proc, "9")
+    assert "none of its ranks was found" in refused(proc, "9")
 
 
 def test_a_script_around_the_program_is_not_the_rank(proc: MadeUpProc) -> None:
@@ -153,7 +153,7 @@ def test_a_rank_whose_main_thread_has_ended_lives_by_its_others(proc: MadeUpProc
     found = job(proc, "10")
     assert places(found)[:2] == [(0, 0, 11), (0, 1, 12)]
     assert [(entry.state, entry.problem) for entry in found.ranks[:2]] == [("sleeping", None), ("waiting", None)]
-    assert all("its main thread has ended, and others go on" in entry.origin for entry in found.ranks[:2])
+    assert all("its main thread has ended, but others go on" in entry.origin for entry in found.ranks[:2])
     assert found.ranks[2].pid is None
     tree = ProcessTree(proc.root)
     assert [tree.has_mpi(pid) for pid in (11, 12, 13)] == [True, True, False]
@@ -297,8 +297,8 @@ def test_where_table_and_environment_disagree_both_are_told(proc: MadeUpProc) ->
     found = job(proc, "10", table(*rows))
     assert places(found) == [(0, 0, 11), (0, 1, 12), (0, 2, 99999997)]
     problems = [entry.problem or "" for entry in found.ranks]
-    assert "names pid 12, and its environment leads to pid 11" in problems[0]
-    assert "names pid 99999998, which is gone, and its environment leads to pid 12" in problems[1]
+    assert "names pid 12, but its environment leads to pid 11" in problems[0]
+    assert "names pid 99999998, which is gone, but its environment leads to pid 12" in problems[1]
     assert (found.ranks[2].state, problems[2]) == ("ended", "it has ended: there is no such process")
     found = job(proc, "10", table(Row("localhost", "a", 11)))
     assert "MPIR_proctable of mpirun (pid 10) has no rank 1" in (found.ranks[1].problem or "")
@@ -380,7 +380,7 @@ def test_the_file_that_prterun_was_told_to_write(proc: MadeUpProc, tmp_path: pat
     found = tables.written(ProcessTree(proc.root), 10)
     assert found is not None
     assert not found.rows
-    assert "has no line of a process" in found.problems[0]
+    assert "lists no process" in found.problems[0]
     (tmp_path / "table").unlink()
     found = tables.written(ProcessTree(proc.root), 10)
     assert found is not None

@@ -27,7 +27,10 @@ def test_a_large_one_comes_in_pieces() -> None:
 
 def test_one_that_cannot_be_read_any_more_is_told(tmp_path: pathlib.Path) -> None:
     # Only to write.
-    with (tmp_path / "kept").open("wb") as file, pytest.raises(UserError, match="temporary file of what was read: Bad"):
+    with (
+        (tmp_path / "kept").open("wb") as file,
+        pytest.raises(UserError, match="temporary file with what was read: Bad"),
+    ):
         b"".join(RecordedProcess(file, None).pieces())
 
 

@@ -55,15 +55,15 @@ def refused(words: str, capsys: pytest.CaptureFixture[str]) -> str:
         # What nobody types is not what was meant.
         ("show --targets=1", "mpi-queues show: --targets: no such option", "mpi-queues show --help"),
         ("show --zzz\x1b[2J", "mpi-queues show: --zzz\\x1b[2J: no such option", "mpi-queues show --help"),
-        ("demo now", "mpi-queues demo: now: a word more than this command takes", "mpi-queues demo --help"),
-        ("ranks 1 2", "mpi-queues ranks: 2: a word more than this command takes", "mpi-queues ranks --help"),
+        ("demo now", "mpi-queues demo: now: one argument too many for this command", "mpi-queues demo --help"),
+        ("ranks 1 2", "mpi-queues ranks: 2: one argument too many for this command", "mpi-queues ranks --help"),
         (
             "run --wtach -- mpirun",
             "mpi-queues run: --wtach: no such option; did you mean --watch?",
             "mpi-queues run --help",
         ),
         ("help dignose", "mpi-queues: dignose: no such command; did you mean diagnose?", "mpi-queues --help"),
-        ("help demo x", "mpi-queues demo: x: there are no commands below it", "mpi-queues demo --help"),
+        ("help demo x", "mpi-queues demo: x: it has no subcommands", "mpi-queues demo --help"),
     ],
 )
 def test_the_error_is_of_the_command_and_says_what_was_meant(

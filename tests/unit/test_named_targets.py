@@ -173,7 +173,7 @@ def test_files_of_reports(words: List[str], files: int, tmp_path: Path) -> None:
 def test_files_of_reports_stand_alone(words: List[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "a.json").write_text("{}")
     assert command_line.main(["report", "-o", "x.html", *words]) == 2
-    assert "one file is shown, two are compared" in capsys.readouterr().err
+    assert "name one file to show or two to compare" in capsys.readouterr().err
 
 
 def test_what_is_looked_at_is_not_waited_for(tmp_path: Path) -> None:

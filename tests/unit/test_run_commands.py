@@ -191,5 +191,5 @@ def test_a_recorder_that_is_not_there(tmp_path: pathlib.Path, monkeypatch: pytes
         recorder.path(str(tmp_path / "other.so"))
     blank = tmp_path / "a b.so"
     shutil.copyfile("/bin/true", blank)
-    with pytest.raises(UserError, match="a blank or a colon"):
+    with pytest.raises(UserError, match="a space or a colon"):
         recorder.path(str(blank))

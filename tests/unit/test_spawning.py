@@ -59,7 +59,7 @@ def test_processes_that_are_known_are_not_listed_again() -> None:
     here = socket.gethostname()
     told = {"spawned": [one(10, here), one(os.getpid(), here), one(10, "node7"), one(10, "node7"), one(GONE, "")]}
     found = spawning.with_told(Plain(told), job(), HELD)  # type: ignore[arg-type]
-    assert found.worlds[1:] == [World(1, None, None, None, 0, "as only a plug-in tells")]
+    assert found.worlds[1:] == [World(1, None, None, None, 0, "known only from a plug-in")]
     assert [(entry.pid, entry.host, entry.here, entry.rank) for entry in found.ranks[1:]] == [
         (os.getpid(), here, True, None),
         (10, "node7", False, None),
@@ -73,12 +73,12 @@ def test_a_plugin_that_tells_of_too_many() -> None:
     told = {"spawned": [one(pid, "node7") for pid in range(1, 10000)]}
     found = spawning.with_told(Plain(told), job(), HELD)  # type: ignore[arg-type]
     assert len(found.ranks) == 4096
-    assert found.problems == ["the plug-in tells of more spawned processes than are listed (4096)"]
+    assert found.problems == ["the plug-in reports more spawned processes than are listed (4096)"]
 
 
 def test_a_plugin_that_fails_is_a_problem_of_the_job() -> None:
     found = spawning.with_told(Plain({"spawned_not_known": "it crashed"}), job(), HELD)  # type: ignore[arg-type]
-    assert found.problems == ["whom rank 0 has spawned is not known: it crashed"]
+    assert found.problems == ["which processes rank 0 has spawned is not known: it crashed"]
     assert found.ranks == job().ranks
 
 
@@ -92,7 +92,7 @@ def test_without_a_plugin_in_use_none_is_asked() -> None:
     [
         ({"spawned": [one(11, "n\x1b7", "")]}, "rank 0 has spawned processes: pid 11 on n"),
         ({"spawned": [one(pid, "") for pid in range(20, 40)]}, "pid 27 (child) and 12 more.\n"),
-        ({"spawned": [one(10, "")]}, "rank 0 has spawned processes; the plug-in names none that is not here already."),
+        ({"spawned": [one(10, "")]}, "rank 0 has spawned processes; the plug-in names none that are new."),
         ({"spawned_not_known": "it crashed"}, "; the plug-in does not say which: it crashed.\n"),
     ],
 )

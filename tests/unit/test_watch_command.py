@@ -48,14 +48,16 @@ def test_what_goes_wrong_is_said(diagnosis: Diagnosis, tmp_path: Path, monkeypat
     monkeypatch.setattr(command, "TIME", 0.2)
     begun = time.monotonic()
     said = run(["sleep", "3"], diagnosis, tmp_path)
-    assert said == ["sleep has not ended after 0 seconds, and is not waited for"] and time.monotonic() - begun < 3
+    assert (
+        said == ["sleep has not ended after 0 seconds; the watch does not wait for it"] and time.monotonic() - begun < 3
+    )
 
 
 def test_no_room_for_the_json(diagnosis: Diagnosis, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is run all the same."""
     monkeypatch.setattr(command.tempfile, "TemporaryFile", open_full)
     said = run(["sh", "-c", 'cat >"$MPI_QUEUES_DIR/json"'], diagnosis, tmp_path)
-    assert said == ["sh is not given the JSON: No space left on device"]
+    assert said == ["sh cannot be given the JSON: No space left on device"]
     assert (tmp_path / "json").read_bytes() == b""
 
 

@@ -85,7 +85,7 @@ def test_what_ends_a_job() -> None:
     assert ending.command("slurm:12.3") == ["scancel", "12.3"]
     assert ending.command("flux:fAb") == ["flux", "cancel", "fAb"]
     assert ending.command("4242") is None
-    with pytest.raises(UsageError, match="no job that can be ended"):
+    with pytest.raises(UsageError, match="not a job that can be ended"):
         ending.command("hosts:n[1-3]")
 
 

@@ -172,7 +172,7 @@ def test_the_others_are_read_without_the_one_that_stands(monkeypatch: pytest.Mon
 
 def test_what_is_looked_for_too_long_is_left_alone() -> None:
     started, end = time.monotonic(), threading.Event()
-    with pytest.raises(UserError, match=r"finding it: not done within 0\.3 seconds") as caught:
+    with pytest.raises(UserError, match=r"finding it: not finished within 0\.3 seconds") as caught:
         within(0.3, "finding it", lambda: end.wait(30))
     assert caught.value.kind == "timeout" and "--timeout" in caught.value.help
     assert time.monotonic() - started < 10

@@ -24,7 +24,7 @@ def test_commands_run(environment: Dict[str, str]) -> None:
 def test_a_watch_says_what_it_cannot_do(environment: Dict[str, str], tmp_path: pathlib.Path) -> None:
     result = mpi_queues("run", "--watch", "-o", str(tmp_path / "hang"), "--", "true", environment=environment)
     assert result.status == 0, str(result)
-    assert "this Python has no ctypes: where this command is killed, the launcher runs on\n" in result.err
+    assert "this Python has no ctypes: if this command is killed, the launcher runs on\n" in result.err
 
 
 @pytest.mark.mpi

@@ -32,7 +32,7 @@ def test_it(mpi_job):
 """,
         failed=1,
     )
-    assert "The job hangs: nothing of it has moved for" in said
+    assert "The job hangs: nothing in it has moved for" in said
     assert "Deadlock: ranks 0 and 1 wait for one another" in said
     assert "moves_then_hangs.c:" in said
     directory = pytester.path / "temp" / "test_it0" / "hang"

@@ -336,7 +336,7 @@ def test_a_terminal_is_the_jobs(way: str, library: str, environment: Dict[str, s
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (["run"], "no command is named"),
+        (["run"], "no command given"),
         (["run", "--after", "10m", "--", "true"], "--watch --after"),
         (["run", "-o", "x", "--", "true"], "--watch -o"),
         (["run", "--end", "--", "true"], "--watch --end"),
@@ -344,7 +344,7 @@ def test_a_terminal_is_the_jobs(way: str, library: str, environment: Dict[str, s
         (["run", "--watch", "-o", "x", "--after", "0", "--", "true"], "0: not a time"),
         (["run", "--watch", "-o", "x", "--then", "'", "--", "true"], "--then '"),
         (["watch", "1"], "--output"),
-        (["watch", "hosts:a", "-o", "x", "--end"], "hosts:a: nodes are no job that can be ended"),
+        (["watch", "hosts:a", "-o", "x", "--end"], "hosts:a: a set of nodes is not a job that can be ended"),
     ],
 )
 def test_bad_usage(

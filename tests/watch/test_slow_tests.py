@@ -67,7 +67,7 @@ def test_a_test_that_hangs_is_told_once_and_the_job_ends(
     assert said.count("takes more than 3 seconds on rank") == 1, said
     assert "test_exchange.py::test_exchange takes more than" in said
     assert said.count("Deadlock: rank 0 is not in MPI_Barrier on MPI_COMM_WORLD, where rank 1 waits") == 1, said
-    assert "test_exchange.py:12" in said and "it is ended now" in said
+    assert "test_exchange.py:12" in said and "ending it now" in said
     files = ["diagnosis.html", "diagnosis.json", "diagnosis.txt", "job.mpirec"]
     assert sorted(os.listdir(tmp_path / "report")) == files
     place.await_end()

@@ -63,7 +63,7 @@ def test_a_job_that_moves_is_left_alone_until_it_hangs(
     assert {(call["rank"], call["line"]) for call in first["calls"]} == {(0, line), (1, line)}
     assert first["certain"]
     text = (tmp_path / "diagnosis.txt").read_text()
-    assert "nothing of it has moved for" in text and f"moves_then_hangs.c:{line}" in text
+    assert "nothing in it has moved for" in text and f"moves_then_hangs.c:{line}" in text
     assert found["verdict"]["headline"] in error
     # The recording says the same, and the job was left as it was.
     again = mpi_queues("diagnose", "--recording", str(tmp_path / "job.mpirec"))

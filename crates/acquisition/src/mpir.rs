@@ -165,8 +165,8 @@ impl Reading<'_> {
                 let lacking = ["MPIR_proctable", "MPIR_proctable_size"].into_iter();
                 let lacking: Vec<_> = lacking.filter(|name| !self.found.contains_key(name)).collect();
                 self.table.problems.push(format!(
-                    "it has no variable {} of the MPIR interface for debuggers: it is no launcher, one without that \
-                     interface, or stripped of its symbols",
+                    "it has no variable {} of the MPIR interface for debuggers: it is not a launcher, has no such \
+                     interface, or is stripped of its symbols",
                     lacking.join(" and no ")
                 ));
             }
@@ -248,14 +248,14 @@ impl Reading<'_> {
         self.table.size = size;
         let (Some(start), Some(size)) = (start, size) else { return Ok(()) };
         let Ok(count) = u64::try_from(size) else {
-            self.table.problems.push(format!("MPIR_proctable_size is {size}, which is no number of processes"));
+            self.table.problems.push(format!("MPIR_proctable_size is {size}, which is not a number of processes"));
             return Ok(());
         };
         if count == 0 {
             // Open MPI 4.1 fills the table when the processes have come to MPI_Init; what is no MPI program never does.
             self.table.problems.push(
-                "MPIR_proctable_size is 0: the launcher has not told of any process; that of Open MPI 4.1 does so \
-                 when they have called MPI_Init"
+                "MPIR_proctable_size is 0: the launcher has not listed any process yet; that of Open MPI 4.1 does so \
+                 once they have called MPI_Init"
                     .to_owned(),
             );
         } else if start.is_null() {

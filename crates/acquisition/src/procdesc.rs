@@ -57,7 +57,7 @@ impl ProcDesc {
             Ok(found) => Ok((found, None)),
             Err(LayoutError::NoType { .. }) => Ok((Self::built_in(abi), None)),
             Err(error @ LayoutError::Source { .. }) => {
-                let note = format!("types cannot be had ({error}), so {TYPE} is taken to be as the document has it");
+                let note = format!("its types cannot be read ({error}), so {TYPE} is assumed to be as in the document");
                 Ok((Self::built_in(abi), Some(note)))
             }
             Err(error) => Err(error.into()),

@@ -176,7 +176,7 @@ impl Search<'_> {
             self.found.insert(start, Located { pointer, start, count });
         } else {
             self.refuse(format!(
-                "how many entries the table at {start} has is not certain: {count} look like entries, and the numbers \
+                "not certain how many entries the table at {start} has: {count} look like entries, and the numbers \
                  beside its pointer are {sizes:?}"
             ));
         }

@@ -85,7 +85,7 @@ fn show(request: &Request, question: &Question) -> u8 {
                     .processes
                     .iter()
                     .filter(|process| is_without_stacks(process))
-                    .map(|process| Failure::plain(&format!("{}: no stack of it could be read", who(process)))),
+                    .map(|process| Failure::plain(&format!("{}: its stacks could not be read", who(process)))),
             );
         }
         _ if !request.internal && snapshot.has_internal() => snapshot = snapshot.filtered(None, None, false),
@@ -113,7 +113,7 @@ fn write(snapshot: &Snapshot) -> io::Result<()> {
 /// All processes as one recording.
 fn record(request: &Request, question: &Question) -> u8 {
     if request.output.is_none() && io::stdout().is_terminal() {
-        say(&Failure::new("a recording is no text for a terminal", "name a file: -o FILE"));
+        say(&Failure::new("a recording is not text for a terminal", "name a file: -o FILE"));
         return BAD_USAGE;
     }
     // What cannot be written at all is told before anything is stopped.
@@ -151,7 +151,12 @@ fn record(request: &Request, question: &Question) -> u8 {
     }
     let mut problems: Vec<String> = Vec::new();
     for (label, _, problem) in &recorded {
-        problems.extend(problem.as_ref().map(|error| format!("{label}: {error}; it is recorded as far as it goes")));
+        problems.extend(problem.as_ref().map(|error| {
+            format!(
+                "{label}: {error}; what could be read of it is \
+            recorded"
+            )
+        }));
     }
     problems.extend(failures.iter().map(Failure::to_string));
     say_once(&problems)

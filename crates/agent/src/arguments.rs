@@ -29,7 +29,7 @@ targets, each may be repeated, and mixed with the others:
 options:
   -o, --output FILE
                    record: the file to write; - is standard output (the default)
-  --internal       show: also operations of MPI itself; stacks: all frames, with --threads also all
+  --internal       show: also operations of MPI itself; stacks: all frames, and with --threads all
                    threads
   --threads        stacks: all threads but those of the MPI library, not the main ones only
   --wrappers NAMES libraries (libhalo.so) and functions (halo::, comm_*) that wrap MPI, separated by
@@ -147,7 +147,7 @@ pub fn parse(words: impl Iterator<Item = OsString>) -> Result<Asked, Reason> {
                 Some(Source::Core(_, program @ None)) => *program = Some(value()?.into()),
                 _ => {
                     return Err(Reason::new(
-                        "--exe: not behind the core file that it belongs to: --core CORE --exe EXE",
+                        "--exe: it must follow the core file that it belongs to: --core CORE --exe EXE",
                     ));
                 }
             },
@@ -168,7 +168,7 @@ pub fn parse(words: impl Iterator<Item = OsString>) -> Result<Asked, Reason> {
         }
     }
     let Some(command) = command else {
-        return Err(Reason::new("say what is wanted: show, diagnose, stacks or record"));
+        return Err(Reason::new("name a command: show, diagnose, stacks or record"));
     };
     request.command = command;
     let misplaced = [
@@ -180,7 +180,7 @@ pub fn parse(words: impl Iterator<Item = OsString>) -> Result<Asked, Reason> {
         return Err(Reason::new(format!("{option}: an option of {of} only")));
     }
     if request.sources.is_empty() {
-        return Err(Reason::new("name what is to be read: --pid PID, --core CORE --exe EXE, --recording FILE"));
+        return Err(Reason::new("name what to read: --pid PID, --core CORE --exe EXE, --recording FILE"));
     }
     Ok(Asked::Reading(request))
 }
@@ -219,7 +219,7 @@ fn seconds(word: &OsStr) -> Result<Duration, Reason> {
 }
 
 fn missing(option: &str) -> Reason {
-    Reason::new(format!("{option}: a value is missing behind it"))
+    Reason::new(format!("{option}: it needs a value"))
 }
 
 fn not_understood(word: &OsStr) -> Reason {
@@ -276,12 +276,12 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named() {
-        let none = "name what is to be read: --pid PID, --core CORE --exe EXE, --recording FILE";
+        let none = "name what to read: --pid PID, --core CORE --exe EXE, --recording FILE";
         for (line, said) in [
-            ("", "say what is wanted: show, diagnose, stacks or record"),
-            ("--pid 7", "say what is wanted: show, diagnose, stacks or record"),
+            ("", "name a command: show, diagnose, stacks or record"),
+            ("--pid 7", "name a command: show, diagnose, stacks or record"),
             ("show", none),
-            ("show --recording", "--recording: a value is missing behind it"),
+            ("show --recording", "--recording: it needs a value"),
             ("show show", "show: not understood"),
             ("show --internal=1", "--internal=1: not understood"),
             ("show \u{1b}[31m", "\\x1b[31m: not understood"),
@@ -289,10 +289,10 @@ mod tests {
             ("show --pid -1", "--pid -1: not a process id"),
             ("show --pid 2147483648", "--pid 2147483648: not a process id"),
             ("show --pid \u{1b}", "--pid \\x1b: not a process id"),
-            ("show --exe e", "--exe: not behind the core file that it belongs to: --core CORE --exe EXE"),
+            ("show --exe e", "--exe: it must follow the core file that it belongs to: --core CORE --exe EXE"),
             (
                 "show --core c --exe e --exe f",
-                "--exe: not behind the core file that it belongs to: --core CORE --exe EXE",
+                "--exe: it must follow the core file that it belongs to: --core CORE --exe EXE",
             ),
             ("show --pid 7 --timeout 0", "--timeout 0: not a number of seconds between 0 and 86400"),
             ("show --pid 7 --timeout nan", "--timeout nan: not a number of seconds between 0 and 86400"),

@@ -72,7 +72,7 @@ impl Output {
         let at = |name: &Path| inside(&directory, name);
         let known = match fs::symlink_metadata(at(&name)) {
             Ok(known) if !known.is_file() => {
-                return Err(io::Error::other("it is no file (for a pipe, write to standard output: -o -)"));
+                return Err(io::Error::other("it is not a file (for a pipe, write to standard output: -o -)"));
             }
             Ok(known) => {
                 // Whether it may be written to.
@@ -134,7 +134,7 @@ fn check_replaceable(path: &Path) -> Result<(), Failure> {
         return Ok(());
     }
     let refused = |error| {
-        let text = format!("{} exists and is not a recording; it is left as it is: {error}", printable_path(path));
+        let text = format!("{} exists and is not a recording; it was not changed: {error}", printable_path(path));
         Failure::new(&text, "name another place: -o FILE")
     };
     RecordingFile::open(path).map(drop).map_err(refused)

@@ -60,8 +60,10 @@ pub fn not_stopped(pid: u32, error: &StopError) -> Failure {
         }
         StopError::Late { .. } => Failure::new(&text, "allow more time with --timeout SECONDS".to_owned()),
         StopError::OtherMachine => {
-            let help =
-                format!("a debugger may read it; where mpi-queues and gdb are, type: mpi-queues show --pid {pid}");
+            let help = format!(
+                "a debugger may be able to read it; on a machine with mpi-queues and gdb, type: mpi-queues \
+                    show --pid {pid}"
+            );
             Failure::new(&text, help)
         }
         StopError::Other(_) => Failure::plain(&text),
@@ -98,7 +100,8 @@ fn denied(pid: u32, found: &Status) -> Failure {
         ),
         _ => Failure::new(
             &format!(
-                "pid {pid}: the kernel refuses to let you attach (a set-user-id program, or a container without SYS_PTRACE)"
+                "pid {pid}: the kernel refuses to let you attach (a set-user-id program, or a container without \
+                 SYS_PTRACE)"
             ),
             if is_root() {
                 more_rights().to_owned()

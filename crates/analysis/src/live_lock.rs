@@ -25,7 +25,7 @@ pub fn suspected(context: &Context<'_>, compared: &[Compared]) -> Option<(Vec<i6
     functions.sort_unstable();
     functions.dedup();
     let text = format!(
-        "Perhaps a live lock: {} exchange messages ({}), and nothing else of the job changed.",
+        "Perhaps a live lock: {} exchange messages ({}), and nothing else in the job changed.",
         words::procs(job, &ranks),
         words::list(&functions, "and"),
     );

@@ -41,7 +41,7 @@ pub fn compare(earlier: Earlier<'_>, later: &Snapshot) -> Vec<Compared> {
         let process = &later.processes[index];
         let rank = later.rank_of(process);
         let Some(before) = before.get(&who(later, process)) else {
-            let how = vec!["it was not looked at twice".to_owned()];
+            let how = vec!["there was no second look at it".to_owned()];
             let movement = RankMovement { rank, state: Motion::Unknown, how };
             return Compared { movement, seen: Seen::Once, round: Round::No };
         };
@@ -76,7 +76,7 @@ fn of(before: &Process, after: &Process, watched: &Watched, asked: bool) -> (Mot
     let (moving, unseen) = (watched.moving.has(after), watched.unseen.has(after));
     let calls = places(before) != places(after);
     if calls {
-        how.push(format!("it stood in {}, and stands in {}", where_it_is(before), where_it_is(after)));
+        how.push(format!("it was in {}, and is in {}", where_it_is(before), where_it_is(after)));
     }
     let queues = !same_queues(before, after);
     if queues {
@@ -91,7 +91,7 @@ fn of(before: &Process, after: &Process, watched: &Watched, asked: bool) -> (Mot
         how.push("the program's own variables changed".to_owned());
     }
     if moving || prints == Some(Prints::Messages) {
-        how.push("messages went through the memory or the connections that it shares with others".to_owned());
+        how.push("messages passed through the memory or the connections that it shares with others".to_owned());
     }
     let polls = |process: &Process| {
         process.calls.iter().any(|call| wait_kind(&call.c_name()) == WaitKind::Poll)
@@ -106,7 +106,7 @@ fn of(before: &Process, after: &Process, watched: &Watched, asked: bool) -> (Mot
     }
     let moving = moving || prints.is_some_and(|prints| prints != Prints::Same);
     if asked && moving && !calls && !queues && !traffic && prints.is_some() {
-        how.push("one-sided calls of others may do that while it waits".to_owned());
+        how.push("one-sided calls of other ranks may do that while it waits".to_owned());
         return (Motion::Unknown, Seen::Once, how);
     }
     if calls || moving {
@@ -116,17 +116,17 @@ fn of(before: &Process, after: &Process, watched: &Watched, asked: bool) -> (Mot
         return (Motion::Slow, Seen::Moved, how);
     }
     if before.calls.is_empty() && before.outside.is_empty() {
-        return (Motion::Unknown, Seen::Once, vec!["where its threads stand is not known".to_owned()]);
+        return (Motion::Unknown, Seen::Once, vec!["where its threads are is not known".to_owned()]);
     }
     let counts = |process: &Process| process.communicators.iter().all(|found| found.traffic_complete);
     match prints {
         Some(_) if unseen && !counts(after) => {
-            let why = "its calls and queues are the same, but its messages may go over a network that nobody sees";
+            let why = "its calls and queues are the same, but its messages may go over a network that cannot be read";
             (Motion::Unknown, Seen::Once, vec![why.to_owned()])
         }
         Some(_) => (Motion::Stuck, Seen::Still, how),
         None => {
-            let why = "its calls and queues are the same, but whether the program went round a loop in between could not be seen";
+            let why = "its calls and queues are the same, but the program may have gone round a loop in between";
             (Motion::Unknown, Seen::Once, vec![why.to_owned()])
         }
     }

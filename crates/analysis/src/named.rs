@@ -13,8 +13,8 @@ use model::{Communicator, Operation, OperationStatus, Remark, Snapshot};
 type Place = (usize, usize, usize);
 
 /// What is said of a process with sends that could not be put in order.
-const ORDER: &str = "pending sends: in which order they were posted is not known of those to one peer that the MPI library keeps on no \
-                     list; where the messages that they wait with were read at that peer, they stand in the order of these";
+const ORDER: &str = "pending sends: the MPI library keeps some of those to one peer on no list, and the order in \
+    which they were posted is not known; if their messages were read at that peer, they are in the order of these";
 
 /// Completes the sends of a snapshot whose processes are numbered (`universe::number`), and notes where their order is not known.
 pub fn complete(snapshot: &mut Snapshot) {
@@ -185,7 +185,7 @@ fn fill(snapshot: &mut Snapshot, (process, comm, index): Place, name: &Name) {
         let before = send.evidence.take().map(|before| format!("{before}; ")).unwrap_or_default();
         let (told, rank) = (told.join(", "), name.receiver);
         send.evidence =
-            Some(format!("{before}{told}: told by the message at rank {rank}, which names this request").into());
+            Some(format!("{before}{told}: from the message at rank {rank}, which names this request").into());
     }
 }
 

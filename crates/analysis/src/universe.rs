@@ -19,8 +19,8 @@ pub struct JobWorld {
 }
 
 /// What is said of a process of which nothing tells the world.
-const UNKNOWN: &str = "which of the worlds this process is in is not known, so its global ranks are not either; \
-                       to have them from the launcher, read the whole job: --job";
+const UNKNOWN: &str = "not known which of the worlds this process is in, so its global ranks are not known either; \
+    to get them from the launcher, read the whole job: --job";
 
 /// Numbers the processes of a snapshot with several worlds, and names by these numbers whom its groups and operations are
 /// about; in one of a single world nothing changes. `job` has the worlds that are known otherwise; empty: none.

@@ -55,7 +55,7 @@ pub fn of(context: &Context<'_>, findings: &[Finding]) -> Verdict {
     } else if let Some((place, finding)) = waiting {
         (State::Waiting, format!("{}.", capital(&finding.summary)), Some(place))
     } else if let Some(ranks) = all_in_init(context) {
-        let text = "is in MPI_Init, and nobody waits for another: what it does there is the library's own, and the stacks tell";
+        let text = "is in MPI_Init, and no rank waits for another: see the stacks for what the library does there";
         (State::Unknown, format!("Not known whether the job is stuck: {ranks} {text}."), None)
     } else if let Some(stopped) = stopped(context) {
         (State::Unknown, format!("Not known whether the job is stuck: {stopped}."), None)
@@ -84,8 +84,8 @@ fn worlds_of_one(context: &Context<'_>) -> Option<String> {
     );
     let count = processes.len();
     Some(format!(
-        "Each of the {count} processes is a world of its own, rank 0 of 1: what has started them is not the launcher of their \
-         MPI, {library}. Start the job with the mpirun or mpiexec of that MPI."
+        "Each of the {count} processes is a world of its own, rank 0 of 1: they were not started by the launcher of \
+         their MPI, {library}. Start the job with the mpirun or mpiexec of that MPI."
     ))
 }
 
@@ -121,7 +121,7 @@ fn stopped(context: &Context<'_>) -> Option<String> {
 fn thaw(context: &Context<'_>, frozen: &[ProcIndex]) -> Option<String> {
     let (is, goes) = if frozen.len() == 1 { ("is", "goes") } else { ("are", "go") };
     let who = (!frozen.is_empty()).then(|| words::procs(context.job, frozen))?;
-    Some(format!("{who} {is} frozen by a cgroup and {goes} on when 0 is written to its cgroup.freeze"))
+    Some(format!("{who} {is} frozen by a cgroup and {goes} on once 0 is written to its cgroup.freeze"))
 }
 
 fn let_go_on(context: &Context<'_>, stopped: &[ProcIndex]) -> Option<String> {
@@ -314,7 +314,7 @@ fn limits(context: &Context<'_>) -> Vec<(Limit, String)> {
         limit(
             LimitKind::PlaceUnknown,
             &unknown,
-            format!("Where these stand is not known: {}.", words::procs(job, &unknown)),
+            format!("Not known where these ranks are: {}.", words::procs(job, &unknown)),
         );
     }
     let mut untold: Vec<(&'static str, Vec<ProcIndex>)> = Vec::new();
@@ -347,20 +347,20 @@ fn limits(context: &Context<'_>) -> Vec<(Limit, String)> {
         }
     }
     for (reason, procs) in untold.iter().take(SHOWN) {
-        limit(LimitKind::WaitUnknown, procs, format!("Of {}: {reason}.", words::procs(job, procs)));
+        limit(LimitKind::WaitUnknown, procs, format!("{}: {reason}.", capital(&words::procs(job, procs))));
     }
     if !unread.is_empty() {
         limit(
             LimitKind::QueuesNotRead,
             &unread,
-            format!("Not all queues of these could be read: {}.", words::procs(job, &unread)),
+            format!("Not all queues of these ranks could be read: {}.", words::procs(job, &unread)),
         );
     }
     if !partial.is_empty() {
         limit(
             LimitKind::StacksNotRead,
             &partial,
-            format!("Not all stacks of these were seen to their end: {}.", words::procs(job, &partial)),
+            format!("Not all stacks of these ranks could be read to their end: {}.", words::procs(job, &partial)),
         );
     }
     let mut doubts: Vec<Doubt> = Vec::new();
@@ -379,11 +379,7 @@ fn limits(context: &Context<'_>) -> Vec<(Limit, String)> {
         .filter(|proc| context.seen[proc.0] == Seen::Once && !context.threads(*proc).is_empty())
         .collect();
     if !lost.is_empty() {
-        limit(
-            LimitKind::NotCompared,
-            &lost,
-            format!("Two looks tell no more than one of {}.", words::procs(job, &lost)),
-        );
+        limit(LimitKind::NotCompared, &lost, format!("The second look adds nothing for {}.", words::procs(job, &lost)));
     }
     limits
 }

@@ -62,7 +62,7 @@ pub fn call_arguments<C: Caller>(function: &str, caller: &C, kept: &KeptFiles) -
         }
     };
     if !arguments.is_empty() && arguments.iter().all(|one| one.value.is_none()) {
-        let nothing = "the debug information of the call tells none of them";
+        let nothing = "the debug information of the call gives none of them";
         return CallArguments { unknown: Some(format!("{reason}, and {nothing}")), ..Default::default() };
     }
     CallArguments { arguments, unknown: None }

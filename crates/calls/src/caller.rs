@@ -116,13 +116,13 @@ pub(crate) fn add_elements<C: Caller>(
 ) -> Result<(), Unknown> {
     let count = before.iter().find(|one| one.name == length).and_then(|one| one.value);
     let (Some(count), Some(address)) = (count, argument.value) else {
-        return Err(Unknown::new(format!("its elements are not known, as {length} is not")));
+        return Err(Unknown::new(format!("its elements are not known, because {length} is not")));
     };
     let read = usize::try_from(count.min(MAX_ELEMENTS)).unwrap_or(0);
     argument.values = Some(if read == 0 { Vec::new() } else { integers(caller, address as u64, read, width)? });
     if count > MAX_ELEMENTS {
         let (count, most) = (grouped(count.unsigned_abs()), grouped(MAX_ELEMENTS.unsigned_abs()));
-        argument.unknown = Some(format!("of {count} elements the first {most} were read").into());
+        argument.unknown = Some(format!("the first {most} of {count} elements were read").into());
     }
     Ok(())
 }

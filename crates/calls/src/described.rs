@@ -90,7 +90,7 @@ impl<'c, C: Caller> Described<'c, C> {
                 argument.origin = Some(ORIGIN.into());
                 self.fill(&mut argument, parameter, *value, before)
             }
-            None => Err(Unknown::new("the debug information of the call does not tell it")),
+            None => Err(Unknown::new("the debug information of the call does not give it")),
         };
         if let Err(unknown) = filled {
             argument.unknown = Some(unknown.to_string().into());
@@ -192,5 +192,5 @@ fn is_fortran(target: &str, function: &str) -> Result<bool, Unknown> {
         return Ok(true);
     }
     let target: String = target.chars().take(60).collect();
-    Err(Unknown::new(format!("the debug information of the call tells that it calls {target}")))
+    Err(Unknown::new(format!("by its debug information, the call is of {target}")))
 }

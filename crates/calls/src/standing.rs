@@ -73,7 +73,7 @@ impl<'c, C: Caller> Standing<'c, C> {
         before: &[Argument],
     ) -> Result<(), Unknown> {
         if Instant::now() > self.latest || self.caller.processor_time()? > self.end {
-            return Err(Unknown::new("finding it out would take too long"));
+            return Err(Unknown::new("it would take too long to find out"));
         }
         let filled = self.fill_value(argument, parameter, text);
         argument.fixed = self.fixed && !parameter.address;
@@ -190,7 +190,7 @@ impl<'c, C: Caller> Standing<'c, C> {
         match if self.source.fortran { Some(4) } else { self.width } {
             Some(4) => Ok(4),
             Some(8) => Ok(8),
-            _ => Err(Unknown::new("the size of what it points at is that of no handle")),
+            _ => Err(Unknown::new("what it points at has the size of no handle")),
         }
     }
 }

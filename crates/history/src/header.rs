@@ -65,7 +65,7 @@ impl Header {
         let length = Row(&bytes).u32(offset_of!(format::Header, header_bytes));
         let counts_messages = length as usize >= offset_of!(format::Header, frame);
         if !bytes.starts_with(&MAGIC) {
-            return Err(HistoryError::Damaged("it does not begin as records do"));
+            return Err(HistoryError::Damaged("it does not begin as a record does"));
         }
         let row = Row(&bytes);
         let found = row.u32(offset_of!(format::Header, version));

@@ -34,11 +34,12 @@ const COLLECTIVES_TOLD: u64 = 16;
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum HistoryError {
     /// Its memory cannot be had.
-    #[error("what the flight recorder keeps could not be read: {0}")]
+    #[error("the flight recorder's record could not be read: {0}")]
     Target(#[from] TargetError),
     /// It was written by another version.
     #[error(
-        "the flight recorder's record has version {found}, and this version reads {VERSION}: use one of the same release"
+        "the flight recorder's record has version {found}, and this version reads {VERSION}: use one of the same \
+         release"
     )]
     Version {
         /// What the record says.
@@ -48,9 +49,7 @@ pub enum HistoryError {
     #[error("the flight recorder's record is damaged: {0}")]
     Damaged(&'static str),
     /// The target's numbers are stored in another way.
-    #[error(
-        "the flight recorder's record of a process with other numbers than those of 64 bits, little end first, is not read"
-    )]
+    #[error("the flight recorder's record is read only for 64-bit, little-endian processes")]
     Machine,
 }
 

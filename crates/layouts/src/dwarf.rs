@@ -136,7 +136,7 @@ impl DwarfTypes {
         }
         if self.split && self.structures.is_empty() {
             return Err(Reason::new(
-                "its types stand in .dwo files (-gsplit-dwarf), which are not read; compile without that",
+                "its types are in .dwo files (-gsplit-dwarf), which are not read; compile without that option",
             ));
         }
         Ok(())

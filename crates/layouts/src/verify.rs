@@ -63,7 +63,7 @@ impl fmt::Display for Verification {
         }
         let missing: Vec<&str> = self.missing_core().collect();
         if !missing.is_empty() {
-            write!(f, "the profile {} cannot be verified: the process does not show ", self.profile)?;
+            write!(f, "the profile {} cannot be verified: the process does not have ", self.profile)?;
             return write_list(f, &missing, ", ");
         }
         let (checked, absent) = (self.checked.len(), self.absent.len());
@@ -163,7 +163,7 @@ fn same_sizes_text(names: &[String]) -> String {
     match names {
         [] => String::new(),
         // Equal sizes do not mean equal fields: ompi_errhandler_t has 136 bytes in 4.1 and in 5.0, with other fields.
-        names => format!("; all sizes of {} are equal, but fields may lie elsewhere", names.join(", ")),
+        names => format!("; all sizes of {} are equal, but fields may be elsewhere", names.join(", ")),
     }
 }
 

@@ -22,9 +22,9 @@ impl TcpConnections {
     /// Why nothing is known of a process whose reader cannot ask the kernel.
     pub fn not_asked(via: &str) -> Self {
         let reason = match via {
-            "core" => "a core file does not have what the kernel held",
-            "recording" => "it was recorded without",
-            _ => "it is asked of the kernel only for a live process of this machine",
+            "core" => "a core file does not hold the kernel's data",
+            "recording" => "the recording was made without it",
+            _ => "the kernel has it only for a live process of this machine",
         };
         Self { reason: Some(reason.to_owned()), ..Self::default() }
     }

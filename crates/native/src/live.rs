@@ -123,10 +123,10 @@ impl Live {
     fn may_go_on(&self) -> Result<(), TargetError> {
         match self.state.get() {
             State::Read => self.looks.may_go_on(),
-            State::Gone => Err(TargetError::Debugger("the process was let go already".to_owned())),
+            State::Gone => Err(TargetError::Debugger("the process was already released".to_owned())),
             State::Copied => {
                 self.missed.set(true);
-                Err(TargetError::Debugger("it was not copied before the process went on".to_owned()))
+                Err(TargetError::Debugger("its memory was not copied before the process went on".to_owned()))
             }
         }
     }

@@ -125,14 +125,13 @@ fn of(pid: u32, does: Does, descriptor: u32, depth: usize) -> Option<Awaited> {
     } else if kind == libc::S_IFSOCK {
         match peer_socket(&name) {
             Some(peer) => (open_files(&peer).iter().map(|one| one.pid).collect(), None),
-            None => (Vec::new(), Some("who has the other end of the socket is not known")),
+            None => (Vec::new(), Some("which process has the other end of the socket is not known")),
         }
     } else {
         return None;
     };
     let owners = owners(ends, depth);
-    let unknown =
-        if owners.is_empty() { far.or(Some("no process that may be looked into has its other end")) } else { None };
+    let unknown = if owners.is_empty() { far.or(Some("no process that may be read has its other end")) } else { None };
     Some(Awaited {
         kind: if does == Does::Reads { AwaitedKind::Writer } else { AwaitedKind::Reader },
         path: Some(Text::from(readable(&name))),
@@ -155,7 +154,7 @@ pub(crate) fn of_opening(pid: u32, path: &Path, flags: u64) -> Option<Awaited> {
     Some(Awaited {
         kind: AwaitedKind::Opener,
         path: Some(Text::from(printable_path(path))),
-        unknown: Some(Text::from(format!("nobody has opened it for {verb}"))),
+        unknown: Some(Text::from(format!("no process has opened it for {verb}"))),
         ..Awaited::default()
     })
 }

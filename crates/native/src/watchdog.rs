@@ -87,8 +87,8 @@ impl State {
             None => {
                 let limit = self.limit.as_secs_f64();
                 let words = format!(
-                    "reading was not done within {limit:.1} s, and could not be ended: what was not told by now is not read. \
-                     The processes run on"
+                    "reading did not finish within {limit:.1} s, and could not be ended: what is not shown by now \
+                     was not read. The processes run on"
                 );
                 (NOT_ALL_READ, words)
             }

@@ -350,7 +350,7 @@ fn ends(awaited: &Awaited) -> String {
         AwaitedKind::Rwlock => "unlock a read-write lock".to_owned(),
         AwaitedKind::Gil => "give back Python's lock".to_owned(),
         AwaitedKind::Rlock => "unlock a threading.RLock".to_owned(),
-        AwaitedKind::Team => "come to OpenMP's barrier".to_owned(),
+        AwaitedKind::Team => "reach OpenMP's barrier".to_owned(),
         AwaitedKind::Thread => "end a thread".to_owned(),
         AwaitedKind::Child => "end".to_owned(),
         AwaitedKind::Reader => format!("read {name}"),

@@ -97,7 +97,7 @@ fn table(memory: &Memory<'_>, code: TargetAddr) -> Result<Option<Vec<u8>>, Pytho
 fn read(memory: &Memory<'_>, address: TargetAddr) -> Result<Code, PythonError> {
     let layout = &memory.layout;
     if !memory.is_a(address, "code") {
-        return Err(unlike("what should be code of Python's is none"));
+        return Err(unlike("what should be Python code is not"));
     }
     let filename = memory.pointer(address, layout.filename)?;
     let short_name = memory.pointer(address, layout.short_name)?;

@@ -22,7 +22,7 @@ pub(crate) fn find(
     names: &[&str],
 ) -> Result<Option<TargetAddr>, PythonError> {
     if !memory.is_a(dictionary, "dict") {
-        return Err(unlike("what should be a dictionary of Python's is none"));
+        return Err(unlike("what should be a Python dictionary is not"));
     }
     let keys = memory.pointer(dictionary, KEYS)?;
     let number = |offset: u64, size: u64| memory.target.read_uint(keys.wrapping_add(offset), size);

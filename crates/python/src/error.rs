@@ -18,13 +18,13 @@ pub enum PythonError {
         minor: u64,
     },
     /// Nothing tells its release.
-    #[error("the interpreter does not tell which release of CPython it is")]
+    #[error("the interpreter does not say which release of CPython it is")]
     NoRelease,
     /// It is none of 64 bits.
     #[error("interpreters of 32 bits are not read")]
     Width,
     /// There is more of it than is read at once.
-    #[error("there are more frames and names of Python than are read at once")]
+    #[error("there are more Python frames and names than are read at once")]
     TooMuch,
     /// Memory is not what the release has there.
     #[error("{0}")]

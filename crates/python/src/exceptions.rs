@@ -80,7 +80,7 @@ fn described(
 ) -> Result<(Exception, Option<Rc<Code>>), PythonError> {
     let kind = memory.pointer(value, memory.layout.object_type)?;
     if memory.target.read_uint(kind.wrapping_add(memory.layout.type_flags), 8)? & IS_EXCEPTION == 0 {
-        return Err(unlike("what should be an exception of Python's is none"));
+        return Err(unlike("what should be a Python exception is not"));
     }
     let mut exception = Exception { state, name: memory.name_of_type(kind)?, ..Exception::default() };
     let mut traceback = memory.pointer(value, places.traceback)?;
@@ -90,11 +90,11 @@ fn described(
     // Where it was raised is innermost; of the program's own code first.
     while !traceback.is_null() && seen.insert(traceback) && seen.len() <= DEEPEST {
         if !memory.is_a(traceback, "traceback") {
-            return Err(unlike("what should be a traceback of Python's is none"));
+            return Err(unlike("what should be a Python traceback is not"));
         }
         let mut frame = memory.pointer(traceback, places.frame)?;
         if !memory.is_a(frame, "frame") {
-            return Err(unlike("what should be a frame of Python's is none"));
+            return Err(unlike("what should be a Python frame is not"));
         }
         if let Some(inner) = places.inner {
             frame = memory.pointer(frame, inner)?;

@@ -100,8 +100,7 @@ fn place(
     let mut homeless = 0;
     let mut notes = Vec::new();
     if memory.layout.exceptions.is_none() && !threads.is_empty() {
-        notes
-            .push("which exceptions Python handles is not known: it is a build of CPython without its lock".to_owned());
+        notes.push("not known which exceptions Python handles: it is a build of CPython without its lock".to_owned());
     }
     for ((python, frames), stack) in threads.into_iter().zip(places) {
         let handled = exceptions::handled(memory, codes, &python);
@@ -116,7 +115,7 @@ fn place(
             Ok(handled) => {
                 told.exceptions.extend(handled.map(|one| Exception { thread: Some(thread), ..one }));
             }
-            Err(error) => note(format!("whether it handles an exception of Python is not known: {error}")),
+            Err(error) => note(format!("not known whether it handles a Python exception: {error}")),
         }
         if let Some(error) = &frames.unknown {
             note(format!("Python's frames further out are not known: {error}"));
@@ -125,12 +124,12 @@ fn place(
             note("Python's frames are too many, and those furthest out are not shown".to_owned());
         }
         if !frames.groups.is_empty() && !merge::put(stack, frames, found) {
-            let what = "Python's frames are in order, but where they stand among those of compiled code is not known";
+            let what = "Python's frames are in order, but not known is where they are among those of compiled code";
             note(what.to_owned());
         }
     }
     if homeless > 0 {
-        let what = "of Python's threads are not shown: which threads these are is not known";
+        let what = "of Python's threads are not shown: not known which threads these are";
         told.notes.push(format!("the frames of {homeless} {what}"));
     }
     let more = notes.len().saturating_sub(NOTES);

@@ -75,7 +75,7 @@ impl<'a> Memory<'a> {
 
     fn must_be(&self, object: TargetAddr, wanted: &str) -> Result<(), PythonError> {
         if object.is_null() || self.type_of(object)? != wanted {
-            return Err(unlike(format!("what should be a {wanted} of Python's is none")));
+            return Err(unlike(format!("what should be a Python {wanted} is not")));
         }
         Ok(())
     }

@@ -100,7 +100,7 @@ impl RecordingFile {
             let intact = frame.raw_len <= MAX_RAW && body_crc(reader, frame.body_len)? == frame.body_crc;
             if intact && frame.raw_len > most {
                 self.problems.push(format!(
-                    "the part at byte {at} unpacks to {} bytes, and none of its kind has more than {most}",
+                    "the part at byte {at} unpacks to {} bytes; a part of its kind has at most {most}",
                     frame.raw_len
                 ));
             }

@@ -110,7 +110,7 @@ impl Frame {
             return Err(damaged("a checksum is wrong"));
         }
         if self.raw_len > MAX_RAW {
-            return Err(damaged("a part is larger than any that is written"));
+            return Err(damaged("a part is larger than any that mpi-queues writes"));
         }
         let mut raw = Vec::new();
         // One byte more than it may have tells a body that is too long.

@@ -53,7 +53,7 @@ pub enum RecordingError {
         version: u32,
     },
     /// It unpacks to more than a recording does: neither this process of it nor those after it are read.
-    #[error("the recording {} is not read on from process {index}: {reason}", path.display())]
+    #[error("the recording {} cannot be read from process {index} on: {reason}", path.display())]
     TooLarge {
         /// The file.
         path: PathBuf,

@@ -114,7 +114,8 @@ impl Replay {
                 }
                 Some(Kind::Types) => self.types.extend(serde_json::from_slice::<BTreeMap<_, _>>(&raw(&self.file)?)?),
                 Some(Kind::Profile) => {
-                    let text = String::from_utf8(raw(&self.file)?).map_err(|_| invalid("a profile that is no text"))?;
+                    let text =
+                        String::from_utf8(raw(&self.file)?).map_err(|_| invalid("a profile that is not text"))?;
                     self.profile = Some(Profile::from_json(&text).map_err(|error| invalid(&error.to_string()))?);
                 }
                 _ => {}
@@ -149,7 +150,7 @@ impl Replay {
     }
 
     fn add_symbols(&mut self, raw: &[u8]) -> io::Result<()> {
-        let text = std::str::from_utf8(raw).map_err(|_| invalid("symbols that are no text"))?;
+        let text = std::str::from_utf8(raw).map_err(|_| invalid("symbols that are not text"))?;
         let lines = raw.iter().filter(|byte| **byte == b'\n').count() as u64;
         self.file.unpacked.symbols(lines, self.file.len).map_err(|reason| invalid(&reason.to_string()))?;
         self.symbols.reserve((lines as usize).min(MAX_SYMBOLS));
@@ -312,7 +313,7 @@ impl Target for Replay {
 
     fn stack_pointers(&self) -> Result<Vec<TargetAddr>, Reason> {
         let pointers = self.end.stack_pointers.as_ref();
-        let pointers = pointers.ok_or("the recording does not tell where the stacks of its threads ended")?;
+        let pointers = pointers.ok_or("the recording does not say where the stacks of its threads ended")?;
         Ok(pointers.iter().copied().map(TargetAddr::new).collect())
     }
 

@@ -102,6 +102,6 @@ impl<T: Target> Session<T> {
         detected.installed.handles(&self.target, &detected, &mut |source| {
             result = read.take().map(|read| read(source));
         })?;
-        result.ok_or_else(|| ReaderError::NotRead("nothing says what handles mean".to_owned()).into())
+        result.ok_or_else(|| ReaderError::NotRead("what handles mean is not known".to_owned()).into())
     }
 }

@@ -108,7 +108,8 @@ fn started_by(known: &RecordedRequest, concluded: &[StartedBy]) -> Common<Vec<St
 fn tell_lost(process: &mut Process, history: &History) {
     if history.bypassed {
         process.notes.push(
-            "the flight recorder is loaded and sees nothing: the program, or a library before it, has MPI's functions in itself"
+            "the flight recorder is loaded but sees no calls: the program, or a library before it, contains MPI's \
+             functions"
                 .to_owned(),
         );
     }
@@ -118,6 +119,6 @@ fn tell_lost(process: &mut Process, history: &History) {
         (history.lost_communicators, "communicators"),
     ];
     for (number, what) in lost.into_iter().filter(|(number, _)| *number > 0) {
-        process.notes.push(format!("the flight recorder had no room for {number} {what}"));
+        process.notes.push(format!("{number} {what} did not fit into the flight recorder"));
     }
 }

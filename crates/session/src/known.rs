@@ -104,7 +104,7 @@ impl<T: Known> Session<T> {
         match self.read(false) {
             Ok(process) => (process, None),
             Err(error) => {
-                let notes = vec![format!("nothing but its stacks is known: {error}")];
+                let notes = vec![format!("only its stacks are known: {error}")];
                 (Process { stage: self.stage_without_mpi(), notes, ..Process::default() }, Some(error))
             }
         }

@@ -166,8 +166,8 @@ impl SessionError {
                 "let the program run on until MPI_Init has returned: `break MPI_Init`, `continue`, `finish`"
             }
             Self::UnsupportedMpi { .. } | Self::TooOld { .. } => {
-                "`mpi-queues stacks` shows where ranks stand; of a job that `mpi-queues run -- mpirun ...` starts the flight \
-                 recorder tells the operations"
+                "`mpi-queues stacks` shows where ranks are; for a job that `mpi-queues run -- mpirun ...` starts, \
+                 the flight recorder gives the operations"
             }
             Self::NotInitialized => "let the program run on until MPI_Init has returned, then ask again",
             Self::Finalized => "there is nothing left to read; look at the other ranks",
@@ -179,7 +179,8 @@ impl SessionError {
             | Self::Target(TargetError::NoSymbols { .. })
                 if !is_root() =>
             {
-                "of a file that was deleted or replaced while it runs root can read what runs: type the command with sudo"
+                "if the file of a running process was deleted or replaced, root can still read it: type the command \
+                 with sudo"
             }
             Self::NoHandle { .. } => "without a value all objects of that kind are listed",
             Self::NoPlugin(_) => {

@@ -50,7 +50,7 @@ impl MoreMemory {
     pub fn of_replay(replay: &Replay, full: bool) -> Self {
         let mut left_out = replay.end.left_out.clone();
         if full && !replay.description.full {
-            left_out.push("the memory that a full recording has was not in the recording it was made from".to_owned());
+            left_out.push("the recording it was made from does not have the memory of a full recording".to_owned());
         }
         Self { ranges: replay.ranges().collect(), full: replay.description.full, left_out }
     }

@@ -14,7 +14,7 @@ pub enum ObjectError {
         error: FileError,
     },
     /// It is no ELF file.
-    #[error("{path} is no ELF file that can be read: {reason}")]
+    #[error("{path} is not an ELF file that can be read: {reason}")]
     Format {
         /// Its path.
         path: String,

@@ -60,12 +60,12 @@ impl fmt::Display for OverLimit {
             Limit::FailedReads => write!(f, "more than {allowed} reads of this process failed")?,
             Limit::Members => write!(f, "the groups have more than {allowed} members in all")?,
             Limit::Time => write!(f, "reading took longer than {} s", *allowed as f64 / 1000.0)?,
-            Limit::OwnMemory => return write!(f, "{allowed} bytes are more memory than there is"),
+            Limit::OwnMemory => return write!(f, "{allowed} bytes are more than the machine has"),
         }
         if *limit == Limit::OneRead {
             return f.write_str(": the length is damaged");
         }
-        write!(f, "; is its memory not damaged, read again with {FACTOR}=10 in the environment")
+        write!(f, "; if its memory is not damaged, read again with {FACTOR}=10 in the environment")
     }
 }
 

@@ -93,7 +93,7 @@ pub enum TargetError {
         path: String,
     },
     /// A file that a live process runs cannot be had, so that what it defines is not known.
-    #[error("the symbols of {path} cannot be read ({why}), so whether the process has {symbol} is not known")]
+    #[error("the symbols of {path} cannot be read ({why}), so it is not known whether the process has {symbol}")]
     NoSymbols {
         /// The file, as the process names it.
         path: String,
@@ -227,7 +227,7 @@ pub trait Target {
     /// # Errors
     /// Why that is not known.
     fn stack_pointers(&self) -> Result<Vec<TargetAddr>, Reason> {
-        Err("where its threads stand is not told here".into())
+        Err("where its threads are is not known here".into())
     }
 
     /// As [`Target::read`], for memory that will not be read again: a cache passes it on without keeping it.

@@ -82,7 +82,7 @@ impl LiveProcess {
         let memory = File::open(path("mem")).map_err(|error| fail("mem", &error))?;
         let exe = path("exe");
         let ident = head(pid, &memory).map_err(|error| fail("exe", &error))?;
-        let no_elf = || TargetError::File { path: exe.clone(), reason: "it is no ELF file".to_owned() };
+        let no_elf = || TargetError::File { path: exe.clone(), reason: "it is not an ELF file".to_owned() };
         if ident[..4] != *b"\x7fELF" {
             return Err(no_elf());
         }

@@ -61,7 +61,7 @@ pub fn segments(target: &dyn Target, image: &Image) -> Result<Segments, TargetEr
     }
     Err(first.unwrap_or_else(|| TargetError::File {
         path: image.path.clone(),
-        reason: "no ELF header stands where it is loaded".to_owned(),
+        reason: "there is no ELF header where it is loaded".to_owned(),
     }))
 }
 

@@ -38,7 +38,7 @@ pub struct Sections {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Unusable {
     /// They are no ELF file of 64 bits.
-    #[error("it is no ELF file of 64 bits")]
+    #[error("it is not a 64-bit ELF file")]
     Format,
     /// They are for another machine.
     #[error("it is for another machine than x86-64 and little-endian AArch64")]

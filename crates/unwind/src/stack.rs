@@ -99,7 +99,7 @@ pub enum End {
 impl fmt::Display for End {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Outermost => to.write_str("the last frame was called by nobody"),
+            Self::Outermost => to.write_str("the last frame has no caller"),
             Self::NoMemory { address } => write!(to, "the memory at {address:#x} cannot be read"),
             Self::NoTables { pc } => write!(to, "the code at {pc:#x} has no unwinding tables"),
             Self::NotCode { pc } => write!(to, "the return address {pc:#x} is not in code"),
@@ -108,7 +108,7 @@ impl fmt::Display for End {
                 write!(to, "the frame at {pc:#x} is found by {register}, whose value is not known")
             }
             Self::Damaged { pc } => write!(to, "the unwinding tables for {pc:#x} cannot be used"),
-            Self::Loop { pc } => write!(to, "the frame at {pc:#x} does not lie above those that it called"),
+            Self::Loop { pc } => write!(to, "the frame at {pc:#x} is not above those that it called"),
             Self::Limit => to.write_str("more frames were not asked for"),
         }
     }

@@ -119,7 +119,7 @@ pub(crate) fn pieces(
                 EvaluationResult::RequiresTls(offset) => {
                     let address = context.memory.tls(die.file.bias, offset);
                     evaluation.resume_with_tls(
-                        address.ok_or_else(|| Unknown::new("where the thread has its own variables is not known"))?,
+                        address.ok_or_else(|| Unknown::new("where the thread keeps its own variables is not known"))?,
                     )
                 }
                 EvaluationResult::RequiresCallFrameCfa => {

@@ -3,7 +3,7 @@
 
 use target::{PointerWidth, TargetAbi};
 
-/// The bytes of a type, and whether it has a sign; `None` for one that is no number.
+/// The bytes of a type, and whether it has a sign; `None` for one that is not a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Plain {
     pub name: &'static str,

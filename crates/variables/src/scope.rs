@@ -362,14 +362,14 @@ impl Scope for FrameScope {
             let name = cut(name);
             return Ok(format!("{name} has no debug information that says its type; its address is &{name}"));
         }
-        Ok(format!("no variable {} is to be seen here", cut(name)))
+        Ok(format!("no variable {} is visible here", cut(name)))
     }
 
     fn cast(&self, value: Given<Value>, type_name: &str, pointers: usize) -> Result<Given<Value>, Unknown> {
         let wanted = self.wanted(type_name, pointers)?;
         if !matches!(wanted.real(&self.context, None)?, Real::Pointer { .. } | Real::Number { .. }) {
             let name = cut(type_name);
-            return Err(Unknown::new(format!("nothing can be made a {name}: only pointers and integers can be cast")));
+            return Err(Unknown::new(format!("cannot cast to {name}: only pointers and integers can be cast")));
         }
         let number = match value {
             Given::Number(number) => number,

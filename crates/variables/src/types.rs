@@ -50,7 +50,7 @@ pub(crate) enum Real {
     /// A structure, a class or a union.
     Record(Die),
     Function,
-    /// A number that is no integer, a string of Fortran, and whatever else there is.
+    /// A number that is not an integer, a string of Fortran, and whatever else there is.
     Other {
         bytes: Option<u64>,
     },

@@ -39,7 +39,7 @@ impl Raw {
         let (bytes, signed) = match self.real(context)? {
             Real::Number { bytes, signed, .. } => (bytes, signed),
             Real::Pointer { bytes, .. } | Real::Reference { bytes, .. } => (bytes, false),
-            _ => return Err(self.of_type("is no integer")),
+            _ => return Err(self.of_type("is not an integer")),
         };
         let (content, width) = match self.bits {
             Some((first, count)) if count <= 8 * bytes => (self.held.bits(context, first, count)?, count),
@@ -148,7 +148,7 @@ impl Value {
         match self.shape()? {
             Shape::Array => self.moved(0)?.number(),
             Shape::Number | Shape::Pointer => self.number(),
-            Shape::Record | Shape::Other => Err(self.raw.of_type("is no integer")),
+            Shape::Record | Shape::Other => Err(self.raw.of_type("is not an integer")),
         }
     }
 
@@ -288,7 +288,7 @@ impl Typed for Value {
         match self.real()? {
             Real::Array(array, from) => {
                 let (held, element, stride) = self.elements(&array, from)?;
-                let place = held.place().ok_or_else(|| Unknown::new("the array is in no memory"))?;
+                let place = held.place().ok_or_else(|| Unknown::new("the array is not in memory"))?;
                 let number = i128::from(place).checked_add(times(count, stride)?).ok_or_else(too_far)?;
                 Self::made(&self.context, Type::Pointer(Rc::new(element)), number)
             }
@@ -305,7 +305,7 @@ impl Typed for Value {
 
     fn bounds(&self) -> Result<Vec<(i128, i128)>, Unknown> {
         let Real::Array(array, from) = self.real()? else {
-            return Err(self.raw.of_type("is no array"));
+            return Err(self.raw.of_type("is not an array"));
         };
         // Of the last dimension of `a(*)` the end is not known, nor is one that the compiler has lost: no telling which.
         let bounds = array.dimensions.iter().skip(from).map(|one| Some((one.low, one.high?)));
@@ -317,7 +317,7 @@ impl Typed for Value {
 
     fn at(&self, indices: &[i128]) -> Result<Self, Unknown> {
         let Real::Array(array, from) = self.real()? else {
-            return Err(self.raw.of_type("is no array"));
+            return Err(self.raw.of_type("is not an array"));
         };
         let dimensions = array.dimensions.get(from..).unwrap_or_default();
         if indices.len() != dimensions.len() {

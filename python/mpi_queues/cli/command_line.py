@@ -122,13 +122,15 @@ def parser() -> Parser:
     """The parsers of all commands."""
     whole = Parser(
         prog="mpi-queues",
-        description="Why is my MPI job stuck? Names the cause, and shows what each rank waits for and what nobody has\n"
-        "received.",
-        epilog="examples:\n  mpi-queues ranks\n  mpi-queues diagnose\n"
+        description="Why is my MPI job stuck? Names the cause and shows what each rank waits for and which messages no "
+        "rank has received.",
+        epilog="examples:\n"
+        "  mpi-queues ranks\n"
+        "  mpi-queues diagnose\n"
         "  mpi-queues show mpirun --by difference\n\n"
-        "To have the commands in gdb, type here: mpi-queues init gdb --write; and then in gdb: mpi diagnose",
+        "To have the commands in gdb, type: mpi-queues init gdb --write; then in gdb: mpi diagnose",
     )
-    whole.add_argument("--version", action=VersionAction, help="the version of each part")
+    whole.add_argument("--version", action=VersionAction, help="print the version of each part")
     commands = whole.add_subparsers(title="commands", metavar="COMMAND", required=True, parser_class=Parser)
     diagnose.add_command(commands)
     report.add_command(commands)

@@ -14,8 +14,8 @@ def add_command(commands: Any, parser_of_all: Callable[[], argparse.ArgumentPars
     """Adds ``completion`` to the command line, whose parsers ``parser_of_all`` gives."""
     parser = commands.add_parser(
         "completion",
-        help="what bash, zsh and fish need to complete commands and options",
-        description="Prints a script, with which the shell completes commands, options and their values.",
+        help="print the script that completes commands and options in bash, zsh or fish",
+        description="Prints a script that makes the shell complete commands, options and their values.",
         epilog="examples:\n"
         '  eval "$(mpi-queues completion bash)"                # in ~/.bashrc, or with bash-completion:\n'
         "  mpi-queues completion bash > ~/.local/share/bash-completion/completions/mpi-queues\n"

@@ -37,9 +37,9 @@ def add_command(commands: Any) -> None:
     """Adds ``demo`` to the command line."""
     parser = commands.add_parser(
         "demo",
-        help="a small deadlocked job: started, read, explained, ended",
-        description="Compiles a small MPI program that deadlocks, starts it, shows its queues, explains them, ends it. "
-        "Without an MPI: the same from a recording.",
+        help="start, read, explain and end a small job that deadlocks",
+        description="Compiles and starts a small MPI program that deadlocks, shows its queues, says why it is stuck, "
+        "and ends it. Without an MPI, it shows a recording of the same program.",
         epilog="example:\n  mpi-queues demo",
     )
     parser.set_defaults(run=run)
@@ -60,7 +60,7 @@ def _run_job() -> None:
         program = compile_demo(pathlib.Path(directory))
         say(f"Starting {RANKS} ranks of a program that deadlocks (its source: {SOURCE}).")
         with Job(program, ranks=RANKS) as job:
-            say("It hangs. This reads it, here and on any job of yours:\n")
+            say("It hangs. These commands read it, or any job of yours:\n")
             named = " ".join(f"--pid {pid}" for pid in job.pids)
             say(f"  mpi-queues show {named}")
             say(f"  mpi-queues diagnose {named}\n")
@@ -73,10 +73,10 @@ def _run_job() -> None:
 def _replay(missing: List[str]) -> None:
     """Says what is missing, what is shown instead, and how to get the real one."""
     packages = [_TOOLS[tool] for tool in missing]
-    say(f"This machine has no {', no '.join(missing)}: the demo cannot start a job here and read it.")
-    say(f"It shows a recording instead, made earlier of the same program (its source: {SOURCE}).")
+    say(f"This machine has no {', no '.join(missing)}, so the demo cannot start and read a job here.")
+    say(f"Instead it shows a recording of the same program (its source: {SOURCE}).")
     say(f"For the real one, {advice.install(' '.join(packages))}; mpi-queues demo\n")
-    say("This reads the recording, and needs no MPI:\n")
+    say("These commands read the recording; they need no MPI:\n")
     say(f"  mpi-queues show --recording {RECORDING}")
     say(f"  mpi-queues diagnose --recording {RECORDING}\n")
     diagnosis = api.load(RECORDING).diagnose()
@@ -101,7 +101,7 @@ def _write_report(diagnosis: Diagnosis) -> None:
     except (UserError, OSError) as error:
         say(f"\nNo report was written: {error}")
     else:
-        say(f"\nThe same to look at, in a browser: {path}")
+        say(f"\nThe same as a page for a browser: {path}")
 
 
 def say(line: str) -> None:

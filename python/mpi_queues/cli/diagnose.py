@@ -40,11 +40,11 @@ def add_command(commands: Any) -> None:
     parser = commands.add_parser(
         "diagnose",
         help="why is it stuck: the cause, the ranks, the calls with file and line",
-        description="Says why an MPI job is stuck: who waits for whom and where, which messages do not fit their\n"
-        "receives, which ranks are in another collective or nowhere near it; or that nobody is stuck.\n"
-        "Where one look finds or suspects a deadlock, or finds an odd rank, live processes run on for\n"
-        "half a second and are read again: what moves is not stuck.\n"
-        "The exit status is 0 also where a deadlock is found.",
+        description="Says why an MPI job is stuck: which ranks wait for which and where, which messages do not match "
+        "their receives, which ranks are in another collective or have not reached it; or that no rank is "
+        "stuck. If one look finds or suspects a deadlock, or finds an odd rank, live processes run on for "
+        "half a second and are read again: a rank that moves is not stuck. The exit status is 0 even if a "
+        "deadlock is found.",
         epilog="examples:\n"
         "  mpi-queues diagnose                     the only job here\n"
         "  mpi-queues diagnose 4242 --twice 10     by the process id of its launcher\n"
@@ -57,7 +57,7 @@ def add_command(commands: Any) -> None:
     add_wrappers(parser)
     add_looks(parser)
     parser.add_argument(
-        "-v", "--verbose", action="store_true", help="also the evidence, all calls, and how each rank moved"
+        "-v", "--verbose", action="store_true", help="also show the evidence, all calls, and how each rank moved"
     )
     parser.set_defaults(run=run)
 
@@ -69,9 +69,9 @@ def add_looks(parser: argparse.ArgumentParser) -> None:
         "--twice",
         type=seconds(0.01),
         metavar="SECONDS",
-        help="read live processes twice, so many seconds apart, and tell what moved: stuck, slow, spinning",
+        help="read live processes twice, this many seconds apart, and say what moved: stuck, slow, spinning",
     )
-    looks.add_argument("--once", action="store_true", help="no second look, also where a deadlock is suspected")
+    looks.add_argument("--once", action="store_true", help="look only once, even if a deadlock is suspected")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -93,7 +93,7 @@ def diagnosed(options: argparse.Namespace) -> Tuple[Diagnosis, List[UserError]]:
     lives = bool(running or asking.on_nodes(wanted))
     if options.twice is not None and not lives:
         raise UsageError(
-            "--twice needs live processes that run: nothing of what is named runs on between two looks",
+            "--twice needs live processes: none of these targets runs on between two looks",
             help="leave out --twice",
         )
     if len(wanted) == 1 and isinstance(wanted[0], ReportTarget):
@@ -173,11 +173,10 @@ def _again(
     elsewhere = nodes.between(jobs)
     without = set(elsewhere.hungry)
     if not found.told and not still:
-        why = "all processes have ended between the two looks: they were not stuck"
+        why = "all processes ended between the two looks, so they were not stuck"
         found.failures.append(UserError(why, kind="gone"))
     problems = [
-        f"pid {pid}: it had no processor between the two looks, so that it did not move tells nothing: "
-        "look again with --twice 30"
+        f"pid {pid}: it got no CPU time between the two looks, so not moving proves nothing: look again with --twice 30"
         for pid in [*hungry, *(pid for _, pid in sorted(without))]
     ]
     again = [(host, [pid for pid in pids if (host, pid) not in without]) for host, pids in nodes.looked_at(jobs)]
@@ -217,7 +216,7 @@ def _show(diagnosis: Diagnosis, options: argparse.Namespace) -> None:
             more=f"mpi-queues diagnose {named} -v",
             queues_of=lambda rank: f"mpi-queues show {named} --rank {rank}",
             again=f"mpi-queues diagnose {named} --twice 1" if options.once else "",
-            others="mpi-queues diagnose JOB (which jobs there are: mpi-queues ranks)",
+            others="mpi-queues diagnose JOB (to see the jobs here: mpi-queues ranks)",
             style=terminal_style(),
         ),
     )

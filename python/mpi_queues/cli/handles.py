@@ -19,7 +19,7 @@ def add_command(commands: Any) -> None:
     parser = commands.add_parser(
         "handles",
         help="what MPI handles mean, and which objects were not freed",
-        description="Lists the objects of a kind that the MPI library has, or explains those that VALUE names.",
+        description="Lists the MPI library's objects of a kind, or explains those that VALUE names.",
         epilog="examples:\n"
         "  mpi-queues handles --pid 4242 comm\n"
         "  mpi-queues handles --pid 4242 comm halo\n"
@@ -35,17 +35,17 @@ def add_command(commands: Any) -> None:
         "values",
         metavar="VALUE",
         nargs="*",
-        help="only these: C handles (0x…), Fortran integers, or names; of a status its address",
+        help="only these: C handles (0x…), Fortran integers or names; for a status, its address",
     )
     add_format(parser)
     add_source(parser)
-    parser.add_argument("-v", "--verbose", action="store_true", help="all that is known of each")
+    parser.add_argument("-v", "--verbose", action="store_true", help="show all that is known about each")
     parser.add_argument(
         "--limit",
         type=row_limit,
         default=text.DEFAULT_LIMIT,
         metavar="N",
-        help="handles of a kind in text, or 'all' (default 200)",
+        help="show at most this many handles of a kind in text, or 'all' (default: 200)",
     )
     parser.set_defaults(run=run)
 

@@ -13,7 +13,7 @@ def add_command(commands: Any, parser_of_all: Callable[[], Parser]) -> None:
     parser = commands.add_parser(
         "help",
         help="the help of a command",
-        description="Prints the help of a command, as --help behind it does.",
+        description="Prints the help of a command, as COMMAND --help does.",
         epilog="examples:\n  mpi-queues help\n  mpi-queues help diagnose\n  mpi-queues help layouts make",
     )
     parser.add_argument("words", nargs="*", metavar="COMMAND", help="the command (default: all commands)")

@@ -27,9 +27,9 @@ def add_command(commands: Any) -> None:
     parser = commands.add_parser(
         "init",
         help="the line for ~/.gdbinit or ~/.lldbinit; the program for nodes without Python",
-        description="Prints the line that makes a debugger know the mpi commands; --write adds it to the debugger's\n"
-        "start-up file. For agent: the path of mpi-queues-agent, one static program,\n"
-        "which reads the ranks of a node that has neither Python nor a debugger.",
+        description="Prints the line that loads the mpi commands into a debugger; --write adds it to the debugger's "
+        "start-up file. With agent, prints the path of mpi-queues-agent, a static program that reads the "
+        "ranks of a node without Python or a debugger.",
         epilog="examples:\n  mpi-queues init gdb\n  mpi-queues init lldb --write\n"
         "  scp $(mpi-queues init agent) node7:",
     )

@@ -26,14 +26,14 @@ def add_commands(commands: Any) -> None:
     """Adds ``layouts`` and its own commands to the command line."""
     parser = commands.add_parser(
         "layouts",
-        help="structure layouts: those shipped, which fits, making new ones",
-        description="Layout profiles: where the fields of an MPI library's structures lie.",
+        help="structure layouts: list the shipped ones, check which one fits, make new ones",
+        description="Layout profiles say where the fields of an MPI library's structures are.",
         epilog="example:\n  mpi-queues layouts list",
     )
     actions = add_actions(parser)
     action = actions.add_parser(
         "list",
-        help="the profiles that are shipped",
+        help="the shipped profiles",
         description="Lists the shipped profiles.",
         epilog="example:\n  mpi-queues layouts list",
     )
@@ -49,7 +49,7 @@ def add_commands(commands: Any) -> None:
     action = actions.add_parser(
         "check",
         help="which profile fits a process",
-        description="Says which profile fits the MPI library of a process, and what differs where none does.",
+        description="Says which profile fits the MPI library of a process, and what differs if none does.",
         epilog="example:\n  mpi-queues layouts check --pid 4242",
     )
     add_targets(action, words=False)
@@ -60,22 +60,24 @@ def add_commands(commands: Any) -> None:
 def _add_make(actions: Any) -> None:
     action = actions.add_parser(
         "make",
-        help="a profile from compiled headers or any DWARF",
+        help="make a profile from compiled headers or any DWARF",
         description="Makes a profile from the debug information of object files, executables or libraries.",
-        epilog="example:\n  mpi-queues layouts make layout.o --name openmpi-4.1 --implementation 'Open MPI' \\\n"
+        epilog="example:\n"
+        "  mpi-queues layouts make layout.o --name openmpi-4.1 --implementation 'Open MPI' \\\n"
         "      --mpi-version 4.1.4 --fits 4.1 --source 'openmpi 4.1.4-3' -o openmpi-4.1.json\n\n"
-        "An MPICH without debug information: from its source, by a script of mpi-queues' repository:\n"
+        "For an MPICH without debug information, a script in mpi-queues' repository makes one from its source:\n"
         "  layouts/make-mpich.sh --source mpich-4.2.3 --device ch4:ofi -o mine.json\n\n"
-        "A profile of one's own is used with:\n  mpi-queues show --pid 4242 --layouts mine.json",
+        "To use your own profile:\n"
+        "  mpi-queues show --pid 4242 --layouts mine.json",
     )
     action.add_argument("objects", metavar="OBJECT", nargs="+", help="object file, executable or library with DWARF")
-    action.add_argument("--name", required=True, help="what the profile is called, such as openmpi-4.1")
+    action.add_argument("--name", required=True, help="the profile's name, such as openmpi-4.1")
     action.add_argument("--implementation", required=True, help="the MPI implementation, such as 'Open MPI'")
     action.add_argument(
         "--mpi-version", "--version", required=True, metavar="VERSION", help="the version it is made from"
     )
     action.add_argument(
-        "--device", metavar="DEVICE", help="the device that it was configured with, such as ch4:ofi,ucx (MPICH)"
+        "--device", metavar="DEVICE", help="the device it was configured with, such as ch4:ofi,ucx (MPICH)"
     )
     action.add_argument(
         "--fits",
@@ -97,9 +99,9 @@ def _add_make(actions: Any) -> None:
         action="append",
         default=[],
         metavar="NAME",
-        help="a type it holds (default: all that readers use)",
+        help="a type to include (default: all that readers use)",
     )
-    action.add_argument("--build-id", action="append", default=[], metavar="HEX", help="a build that it was made for")
+    action.add_argument("--build-id", action="append", default=[], metavar="HEX", help="a build it was made for")
     action.add_argument("-o", "--output", metavar="FILE", help="where to write it (default: standard output)")
     action.set_defaults(run=_make)
 

@@ -68,7 +68,7 @@ def target_of(word: str, timeout: float) -> Named:
     if os.sep in word or word.endswith(_ENDINGS) or _is_called_core(word):
         there = shown(shlex.quote(os.path.dirname(word) or "."))
         raise UserError(
-            f"{shown(word)}: no such file", help=f"to see which there are, type: ls {there}", kind="no_file"
+            f"{shown(word)}: no such file", help=f"to see the files there, type: ls {there}", kind="no_file"
         )
     return JobTarget(word, sure=False)
 
@@ -126,7 +126,11 @@ def not_there(job: JobTarget, error: UserError) -> UserError:
     """Why there is no such job, where it was not said that it is one."""
     if job.sure or error.kind != "no_job":
         return error
-    what = "it runs as no launcher" if files.is_there(job.job) else "there is no such file, and no such job"
+    what = (
+        "it is not the name of a running launcher"
+        if files.is_there(job.job)
+        else "there is no such file, and no such job"
+    )
     return UserError(f"{shown(job.job)}: {what}\n{error.args[0]}", help=error.help, kind=error.kind)
 
 

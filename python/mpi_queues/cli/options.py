@@ -43,8 +43,8 @@ def add_source(parser: argparse.ArgumentParser) -> None:
         type=_source,
         default="auto",
         metavar="SOURCE",
-        help="who reads: auto, builtin, recorder, plugin or plugin=PATH (default: auto, the built-in reader, and the "
-        "flight recorder where it reads no queues)",
+        help="what reads the queues: auto, builtin, recorder, plugin or plugin=PATH (default: auto: the built-in "
+        "reader, or the flight recorder if that one reads no queues)",
     )
 
 
@@ -109,7 +109,7 @@ def add_targets(parser: argparse.ArgumentParser, *, words: bool = True) -> None:
     """Adds what names targets; they go to ``options.targets``, in the order in which they were given. ``words``: also
     those that stand for themselves."""
     group = parser.add_argument_group(
-        "target", "what is read; each may be repeated, and mixed with the others (default: the only job here)"
+        "target", "what to read; each may be repeated and mixed with the others (default: the only job here)"
     )
     parser.set_defaults(targets=[], typed=[])
     if words:
@@ -118,8 +118,8 @@ def add_targets(parser: argparse.ArgumentParser, *, words: bool = True) -> None:
             nargs="*",
             action=_Append,
             metavar="TARGET",
-            help="a job by process id or name of its launcher, slurm:JOBID and such, a process by its id, or a file: "
-            "core file, recording, report",
+            help="a job by the process id or name of its launcher, or as slurm:JOBID and the like; a process by its "
+            "id; or a file: a core file, recording or report",
         )
         group.add_argument(TARGET, action=_Append, dest="named", help=argparse.SUPPRESS)
     group.add_argument("--pid", type=_pid, action=_Append, metavar="PID", help="a live process")
@@ -128,9 +128,9 @@ def add_targets(parser: argparse.ArgumentParser, *, words: bool = True) -> None:
         "--exe",
         action=_Append,
         metavar="EXE",
-        help="the program of the core file before it (default: as the core says)",
+        help="the program of the core file before it (default: the one that the core file names)",
     )
-    group.add_argument("--recording", action=_Append, metavar="FILE", help="what mpi-queues record wrote")
+    group.add_argument("--recording", action=_Append, metavar="FILE", help="a file that mpi-queues record wrote")
     group.add_argument(
         "--job",
         action=_Append,
@@ -145,7 +145,7 @@ def add_targets(parser: argparse.ArgumentParser, *, words: bool = True) -> None:
         type=_via,
         default="auto",
         metavar="auto|native",
-        help="who reads processes and core files: auto and native both mean mpi-queues itself (in gdb and lldb type: "
+        help="what reads processes and core files: auto and native both mean mpi-queues itself (in gdb and lldb type: "
         "mpi diagnose)",
     )
     group.add_argument(
@@ -166,7 +166,7 @@ def add_job(parser: argparse.ArgumentParser) -> None:
         help="process id or name of the launcher (default: the only one); or slurm:JOBID, flux:JOBID, pbs:JOBID, "
         "lsf:JOBID, pals:JOBID, hosts:NODESET",
     )
-    parser.add_argument("--job", dest="named", metavar="JOB", help="the same, as other commands name it")
+    parser.add_argument("--job", dest="named", metavar="JOB", help="the same, as in other commands")
 
 
 def named_job(options: argparse.Namespace) -> Optional[str]:

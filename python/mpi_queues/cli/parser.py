@@ -92,7 +92,7 @@ class Parser(argparse.ArgumentParser):
         """
         commands = self._commands
         if commands is None:
-            self.error(f"{shown(word)}: there are no commands below it")
+            self.error(f"{shown(word)}: it has no subcommands")
         if word not in commands.choices:
             self.refuse_command(word, list(commands.choices))
         found: Parser = commands.choices[word]
@@ -151,7 +151,7 @@ class Parser(argparse.ArgumentParser):
             self._refuse_option(unknown, words)
         rest = next((one for one in self._actions if not one.option_strings and one.nargs in ("*", "+")), None)
         if words and rest is None:
-            self.error(f"{shown(words[0])}: a word more than this command takes")
+            self.error(f"{shown(words[0])}: one argument too many for this command")
         if words and rest is not None:
             setattr(parsed, rest.dest, [*(getattr(parsed, rest.dest) or ()), *words])
 
@@ -170,7 +170,7 @@ class Parser(argparse.ArgumentParser):
         others = [word for word in given if word != command]
         self.exit(
             USAGE,
-            f"{self.prog}: {name}: it stands behind a command\n"
+            f"{self.prog}: {name}: it belongs after a command\n"
             f"Type: {self.prog} {command} {shown(shlex.join(others))}\n",
         )
 

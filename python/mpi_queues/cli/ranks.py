@@ -22,11 +22,11 @@ def add_command(commands: Any) -> None:
     parser = commands.add_parser(
         "ranks",
         help="the ranks of a running job, with host, pid and state",
-        description="Lists the ranks of a job, where they run, and where that is known from. Processes that\n"
-        "MPI_Comm_spawn started are worlds of their own. Nothing is stopped.",
+        description="Lists the ranks of a job, where they run, and how that is known. Processes that MPI_Comm_spawn "
+        "started form worlds of their own. No process is stopped.",
         epilog="examples:\n"
         "  mpi-queues ranks              the only job of this machine\n"
-        "  mpi-queues ranks 4242         by the process id of its launcher, or of anything of the job\n"
+        "  mpi-queues ranks 4242         by the process id of its launcher, or of any process of the job\n"
         "  mpi-queues ranks mpirun       by the launcher's name\n"
         "  mpi-queues ranks slurm:1234   on all nodes of a job, by the cluster's engine\n"
         "  mpi-queues ranks 4242 --format json | jq '.processes[] | [.rank, .host, .pid]'",

@@ -27,14 +27,14 @@ def add_commands(commands: Any) -> None:
     """Adds ``record`` and ``recording`` to the command line."""
     parser = commands.add_parser(
         "record",
-        help="what a reader needs of the processes, in one file",
-        description="Writes what mpi-queues needs of the processes into one file: memory of the MPI library, symbols,\n"
-        "layouts and stacks. The contents of messages are not in it. Every command that reads processes\n"
-        "reads such files, too (--recording).",
+        help="write what a reader needs of the processes into one file",
+        description="Writes what mpi-queues needs of the processes into one file: memory of the MPI library, symbols, "
+        "layouts and stacks. The contents of messages are not in it. Every command that reads processes "
+        "also reads such files (--recording).",
         epilog="examples:\n"
         "  mpi-queues record mpirun -o hang.mpirec\n"
         "  mpi-queues show hang.mpirec\n"
-        "  mpi-queues record slurm:1234 -o DIR    one file a node, in DIR on the node\n"
+        "  mpi-queues record slurm:1234 -o DIR    one file for each node, in DIR on that node\n"
         "  the first, where ranks are on other hosts: theirs in hang.mpirec.nodes there",
     )
     add_targets(parser)
@@ -43,25 +43,25 @@ def add_commands(commands: Any) -> None:
         "--output",
         metavar="FILE",
         required=True,
-        help="the file to write; for a job on many nodes the directory on each node where its file is written",
+        help="the file to write; for a job on many nodes, the directory on each node for that node's file",
     )
     parser.add_argument(
         "--full",
         action="store_true",
-        help="also all writable memory of the MPI library and the heap, for later versions",
+        help="also record all writable memory of the MPI library and the heap, for later versions",
     )
     parser.set_defaults(run=_record)
     parser = commands.add_parser(
         "recording",
         help="what is in a recording",
-        description="Tells what is in a file that mpi-queues record wrote.",
+        description="Says what is in a file that mpi-queues record wrote.",
         epilog="example:\n  mpi-queues recording info hang.mpirec",
     )
     actions = add_actions(parser)
     action = actions.add_parser(
         "info",
         help="its processes, and how they were recorded",
-        description="Tells which processes a recording has, who made it when, and what is damaged.",
+        description="Says which processes a recording has, what made it and when, and what is damaged.",
         epilog="example:\n  mpi-queues recording info hang.mpirec --format json",
     )
     action.add_argument("file", metavar="FILE")
@@ -75,7 +75,7 @@ def _record(options: argparse.Namespace) -> int:
     alone = len(wanted) == 1 or all(one.elsewhere for one in of_nodes)
     if of_nodes and (options.full or not alone):
         raise UsageError(
-            f"{of_nodes[0].label}: nodes record their ranks alone, each in a file of its own, without --full",
+            f"{of_nodes[0].label}: each node records its own ranks into its own file; no other targets and no --full",
             help=f"type: mpi-queues record --job {of_nodes[0].label} -o DIR",
         )
     if not of_nodes:

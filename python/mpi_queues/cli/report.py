@@ -23,10 +23,11 @@ def add_command(commands: Any) -> None:
     parser = commands.add_parser(
         "report",
         help="why is it stuck, as one HTML file to look at, to mail, to keep",
-        description="Writes one file that shows why a job is stuck: the cause, who waits for whom as a graph,\n"
-        "the merged stacks, ranks and communicators, messages. It needs no network and no server,\n"
-        "and is read again as a recording is. With the end .svg or .dot it is the graph alone.\n"
-        "Two files are compared: of the JSON of diagnose, reports or recordings. One of JSON is shown.",
+        description="Writes one file that shows why a job is stuck: the cause, the graph of which ranks wait for "
+        "which, the merged stacks, ranks and communicators, and messages. It needs no network and no "
+        "server, and can be read again as a recording can. A name that ends in .svg or .dot gives the "
+        "graph alone. Two files (JSON of diagnose, reports or recordings) are compared; one JSON file is "
+        "shown.",
         epilog="examples:\n"
         "  mpi-queues report mpirun -o hang.html\n"
         "  mpi-queues report hang.mpirec -o hang.svg\n"
@@ -37,7 +38,7 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "-o", "--output", metavar="FILE", required=True, help="the file to write: .html, or the graph as .svg or .dot"
     )
-    parser.add_argument("--no-source", action="store_true", help="quote no lines of the program's source")
+    parser.add_argument("--no-source", action="store_true", help="do not quote the program's source")
     add_source(parser)
     add_wrappers(parser)
     diagnose.add_looks(parser)
@@ -50,13 +51,13 @@ def run(options: argparse.Namespace) -> int:
     files = _files(options)
     if len(files) > 2 or (files and len(files) != len(options.targets)):
         raise UsageError(
-            "one file is shown, two are compared, without other targets beside them",
+            "name one file to show or two to compare, and no other targets",
             help=f"such as: mpi-queues report {shown(shlex.join([*files[:2], '-o', options.output]))}",
         )
     failures: List[UserError] = []
     if len(files) == 2:
         if ending != ".html":
-            raise UsageError("a comparison is a file of HTML", help="such as: -o changed.html")
+            raise UsageError("a comparison is an HTML file", help="such as: -o changed.html")
         before, diagnosis = (diagnosis_in(path) for path in files)
         names = (shown(files[0]), shown(files[1]))
         count = comparison.write(before, diagnosis, names, options.output)

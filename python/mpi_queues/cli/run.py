@@ -31,22 +31,22 @@ def add_command(commands: Any) -> None:
         "run",
         usage="mpi-queues run [--recorder] [--watch -o DIR [--after TIME]] -- COMMAND...",
         help="start a job with the flight recorder, or watched, or both",
-        description="Starts a job as the command alone would. The flight recorder is preloaded under its ranks, by\n"
-        "the option that its launcher has for environment variables. A watch looks at the job now and then,\n"
-        "and writes down why it is stuck where it is (see: mpi-queues watch --help). Terminal, signals and\n"
-        "exit status are the job's; SIGTERM and SIGUSR1 have the watch write what is known before the job\n"
-        "hears of them.",
+        description="Starts a job as the command alone would. The flight recorder is preloaded into its ranks through "
+        "the launcher's option for environment variables. A watch looks at the job now and then and, if "
+        "the job is stuck, writes down why (see: mpi-queues watch --help). Terminal, signals and exit "
+        "status are the job's. On SIGTERM or SIGUSR1, the watch writes what is known before the job "
+        "receives the signal.",
         epilog="examples:\n"
         "  mpi-queues run -- mpirun -n 64 ./solver\n"
         "  mpi-queues run --watch --after 10m -o hang -- srun -N 4 ./solver\n"
         "  mpi-queues run --recorder --watch -o hang --end -- mpirun -n 64 ./solver\n\n"
-        f"Exit status: the job's own; {watch.STUCK} where --end has ended it; 127 where the command is not there,\n"
-        "126 where it cannot be started.",
+        f"Exit status: the job's own; {watch.STUCK} if --end has ended it; 127 if the command does not exist, "
+        "126 if it cannot be started.",
     )
     parser.add_argument(
         "--recorder", action="store_true", help="preload the flight recorder (the default without --watch)"
     )
-    parser.add_argument("--library", metavar="FILE", help="another build of the recorder than that of this package")
+    parser.add_argument("--library", metavar="FILE", help="another build of the recorder than this package's")
     parser.add_argument("--watch", action="store_true", help="look at the job until it is stuck")
     watch.add_options(parser, needed=False)
     add_engine(parser)
@@ -58,12 +58,12 @@ def run(options: argparse.Namespace) -> int:
     """``mpi-queues run``."""
     command: List[str] = options.command[1:] if options.command[:1] == ["--"] else options.command
     if not command:
-        raise UsageError("no command is named", help="type: mpi-queues run -- mpirun -n 4 ./solver")
+        raise UsageError("no command given", help="type: mpi-queues run -- mpirun -n 4 ./solver")
     unused = [] if options.watch else [option for name, option in _OF_WATCH.items() if getattr(options, name)]
     if unused:
-        raise UsageError(f"{unused[0]} is for a job that is watched", help=f"type: --watch {unused[0]}")
+        raise UsageError(f"{unused[0]} works only with --watch", help=f"type: --watch {unused[0]}")
     if options.watch and options.output is None:
-        raise UsageError("--watch needs the directory for what it writes", help="type: --watch -o DIR")
+        raise UsageError("--watch needs a directory to write into", help="type: --watch -o DIR")
     made = preloading.Preloaded(command, dict(os.environ), None)
     if options.recorder or options.library is not None or not options.watch:
         made = preloading.with_library(command, recorder.path(options.library), made.environment)
@@ -98,7 +98,7 @@ def _beside(launcher: Launcher, service: Service, given: Orders) -> bool:
             ended = _watch_once(launcher, service, given, watches) or ended
         except BaseException as error:  # noqa: BLE001 - the job goes on whatever becomes of its watch
             watches = False
-            print(f"mpi-queues: the watch has failed, the job goes on: {error}", file=sys.stderr)
+            print(f"mpi-queues: the watch has failed; the job goes on: {error}", file=sys.stderr)
         if not watches or ended:
             launcher.holding = ()
             for number in list(launcher.held):
@@ -130,7 +130,7 @@ def _tell_unknown(command: List[str], made: preloading.Preloaded) -> None:
     """A script may start anything: what it does not hand on to the ranks is not there."""
     if made.launcher is None:
         print(
-            f"mpi-queues: {preloading.described(command[0])} is no launcher that is known here: the whole command has "
-            f"the recorder in {preloading.NAME}, and ranks have it where that is handed on to them",
+            f"mpi-queues: {preloading.described(command[0])} is not a known launcher: {preloading.NAME} names the "
+            "recorder for the whole command, and ranks have it only if that is passed on to them",
             file=sys.stderr,
         )

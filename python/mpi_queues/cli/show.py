@@ -26,8 +26,8 @@ def _add_show(commands: Any) -> None:
     parser = commands.add_parser(
         "show",
         help="pending sends and receives, unexpected messages",
-        description="Shows the message queues of MPI processes: of core files, and of live ones, which are stopped\n"
-        "while they are read, and go on.",
+        description="Shows the message queues of MPI processes: of core files, and of live processes, which are "
+        "stopped while they are read and then go on.",
         epilog="examples:\n"
         "  mpi-queues show mpirun\n"
         "  mpi-queues show 4242 --by communicator\n"
@@ -37,22 +37,24 @@ def _add_show(commands: Any) -> None:
     )
     add_targets(parser)
     _add_reading(parser)
-    parser.add_argument("--internal", action="store_true", help="also operations of MPI itself, with their collective")
+    parser.add_argument(
+        "--internal", action="store_true", help="also show operations of MPI itself, with their collective"
+    )
     parser.add_argument("--compare", action="store_true", help="show where the built-in reader and the plug-in differ")
     parser.add_argument(
         "--limit",
         type=row_limit,
         default=text.DEFAULT_LIMIT,
         metavar="N",
-        help="rows of a queue in text, or 'all' (default 200)",
+        help="show at most this many rows of a queue in text, or 'all' (default: 200)",
     )
     parser.add_argument(
         "--by",
         choices=("rank", "communicator", "difference"),
-        help="text: each rank; each communicator once with all who wait in it; or only what differs "
-        f"(default: rank; above {_MOST_RANKS} ranks difference)",
+        help="text: each rank; each communicator once, with all ranks that wait in it; or only what differs (default: "
+        f"rank; above {_MOST_RANKS} ranks difference)",
     )
-    parser.add_argument("--all", action="store_true", help="text: each rank, also of many")
+    parser.add_argument("--all", action="store_true", help="text: show each rank, however many there are")
     parser.set_defaults(run=show)
 
 
@@ -60,13 +62,16 @@ def _add_comms(commands: Any) -> None:
     parser = commands.add_parser(
         "comms",
         help="communicators with their groups",
-        description="Shows the communicators of MPI processes, live ones and those of core files.",
+        description="Shows the communicators of live MPI processes and of core files.",
         epilog="examples:\n  mpi-queues comms 4242\n  mpi-queues comms 4242 -v --comm grid",
     )
     add_targets(parser)
     _add_reading(parser)
     parser.add_argument(
-        "-v", "--verbose", action="store_true", help="also topology, attributes, error handler, hints, and what uses it"
+        "-v",
+        "--verbose",
+        action="store_true",
+        help="also show topology, attributes, error handler, hints, and what uses it",
     )
     parser.set_defaults(run=comms)
 
@@ -75,7 +80,7 @@ def _add_reading(parser: argparse.ArgumentParser) -> None:
     add_format(parser)
     add_source(parser)
     add_wrappers(parser)
-    parser.add_argument("--comm", metavar="NAME", help="only communicators of this name")
+    parser.add_argument("--comm", metavar="NAME", help="only communicators with this name")
     parser.add_argument("--rank", type=int, metavar="N", help="only the process of this rank in MPI_COMM_WORLD")
 
 
@@ -106,7 +111,7 @@ def show(options: argparse.Namespace) -> int:
             ),
         )
         if not few and options.by is None:
-            sys.stdout.write("Each rank by itself: --all\n")
+            sys.stdout.write("To see each rank: --all\n")
     return finish(shown, failures, options)
 
 

@@ -18,10 +18,10 @@ def add_command(commands: Any) -> None:
     """Adds ``stacks`` to the command line."""
     parser = commands.add_parser(
         "stacks",
-        help="where all ranks stand: their stacks as one tree, and who is not where the others are",
-        description="Merges the stacks of all processes into one tree, outermost frame first; each branch says which\n"
-        "ranks are in it, and which are not. Needs no queues: any process has stacks. Frames inside MPI, of\n"
-        "libraries that wrap it, of interpreters and before main are left out.",
+        help="where all ranks are: their stacks as one tree, and which ranks are not where the others are",
+        description="Merges the stacks of all processes into one tree, outermost frame first. Each branch says which "
+        "ranks are in it and which are not. This needs no queues: any process has stacks. Frames inside "
+        "MPI, in libraries that wrap it, in interpreters and before main are left out.",
         epilog="examples:\n"
         "  mpi-queues stacks mpirun\n"
         "  mpi-queues stacks 4242 --threads\n"
@@ -34,10 +34,10 @@ def add_command(commands: Any) -> None:
     parser.add_argument(
         "--threads",
         action="store_true",
-        help="also the other threads, but those of the MPI library and its helpers",
+        help="also show other threads, except those of the MPI library and its helpers",
     )
     parser.add_argument("--rank", type=int, metavar="N", help="only the process of this rank in MPI_COMM_WORLD")
-    parser.add_argument("--internal", action="store_true", help="all frames, with --threads also all threads")
+    parser.add_argument("--internal", action="store_true", help="show all frames, and with --threads all threads")
     parser.set_defaults(run=run)
 
 
@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
 def _without_stacks(snapshot: Snapshot) -> List[UserError]:
     """Processes that were read and of which no stack could be."""
     return [
-        UserError(f"{worlds.who(process)}: no stack of it could be read")
+        UserError(f"{worlds.who(process)}: its stacks could not be read")
         for process in snapshot.processes
         if not process.problems and not any(stack["frames"] for stack in process.stacks)
     ]

@@ -28,17 +28,17 @@ def add_command(commands: Any) -> None:
     parser = commands.add_parser(
         "watch",
         help="look at a job until it is stuck, then record and diagnose it",
-        description="Looks at a running job now and then, at little cost. Where nothing of it has moved for the time\n"
-        "that is named, its diagnosis and a recording of all ranks are written into a directory. A rank\n"
-        "that computes moves; so does one that sleeps outside MPI (see --idle). SIGUSR1 has what is known\n"
-        "written at once, and so has SIGTERM, which ends the watch.",
+        description="Looks at a running job now and then, at little cost. If nothing in it has moved for the given "
+        "time, writes its diagnosis and a recording of all ranks into a directory. A rank that computes "
+        "moves; so does one that sleeps outside MPI (see --idle). SIGUSR1 makes it write at once what is "
+        "known; so does SIGTERM, which also ends the watch.",
         epilog="examples:\n"
         "  mpi-queues watch -o hang                      the only job here\n"
         "  mpi-queues watch mpirun --after 10m -o hang\n"
         "  mpi-queues watch slurm:1234 --after 1h -o hang --end\n"
         '  mpi-queues watch 4242 -o hang --then "mail -s hang me@example.org"\n\n'
-        f"Exit status: 0 the job has ended; {STUCK} it was stuck; {128 + signal.SIGTERM} ended by SIGTERM; 2 bad\n"
-        "usage; 3 there is no such job.",
+        f"Exit status: 0 if the job has ended; {STUCK} if it was stuck; {128 + signal.SIGTERM} if SIGTERM ended the "
+        "watch; 2 for bad usage; 3 if there is no such job.",
     )
     add_job(parser)
     add_options(parser, needed=True)
@@ -53,26 +53,28 @@ def add_options(parser: Any, *, needed: bool) -> None:
         type=_time,
         default=None,
         metavar="TIME",
-        help=f"for how long nothing moves before it is told: 90s, 10m, 1h or seconds (default: {_DEFAULT_AFTER})",
+        help="how long nothing must have moved before the job counts as stuck: 90s, 10m, 1h or seconds (default: "
+        f"{_DEFAULT_AFTER})",
     )
     parser.add_argument(
         "-o",
         "--output",
         required=needed,
         metavar="DIR",
-        help="the directory for diagnosis.txt, .json and .html, and job.mpirec; nothing in it is replaced",
+        help="the directory for diagnosis.txt, .json and .html, and job.mpirec; no file in it is replaced",
     )
     parser.add_argument(
         "--then",
         metavar="COMMAND",
-        help="run this then, without a shell; it reads the JSON, and MPI_QUEUES_DIR, _STATE, _HEADLINE, _SINCE and "
-        "_JOB_NAME in its environment say where the files are and what is wrong",
+        help="then run this, without a shell; its standard input is the JSON, and MPI_QUEUES_DIR, _STATE, _HEADLINE, "
+        "_SINCE and _JOB_NAME in its environment say where the files are and what is wrong",
     )
-    parser.add_argument("--end", action="store_true", help="end the job then")
+    parser.add_argument("--end", action="store_true", help="then end the job")
     parser.add_argument(
         "--idle",
         action="store_true",
-        help="ranks outside MPI that only sleep, or wait for a file or a script, do not move (default: they do)",
+        help="ranks outside MPI that only sleep, or wait for a file or a script, count as not moving (default: as "
+        "moving)",
     )
     add_timeout(parser, "limit for the time that ranks are stopped at a look (default: 60)")
 
@@ -90,7 +92,7 @@ def orders(options: argparse.Namespace) -> Orders:
             f"--then {options.then}: {error}", help='such as --then "mail -s hang me@example.org"'
         ) from None
     if options.then is not None and not words:
-        raise UsageError("--then: no command is named", help='such as --then "mail -s hang me@example.org"')
+        raise UsageError("--then: no command given", help='such as --then "mail -s hang me@example.org"')
     after = options.after if options.after is not None else _time(_DEFAULT_AFTER)
     return Orders(after, options.output, words, options.end, options.idle)
 

@@ -31,8 +31,8 @@ from .job_ranks import (
 )
 from .launch import open_gates
 
-MEMBERS = opt.Option(COMM.name, "Only the members of the communicator of this name.", "NAME", short="c")
-LAUNCHER = opt.Option("launcher", "Also the launcher, to be told of MPI_Abort (MPIR).", short="l")
+MEMBERS = opt.Option(COMM.name, "Only the members of the communicator with this name.", "NAME", short="c")
+LAUNCHER = opt.Option("launcher", "Also attach to the launcher, which reports MPI_Abort (MPIR).", short="l")
 
 
 class AttachCommand(Command):
@@ -41,9 +41,9 @@ class AttachCommand(Command):
     name = "attach"
     summary = "Attach to the ranks of a running job."
     description = (
-        "Each gets one {process}. JOB is the process id of the launcher or of anything of the job, or the launcher's\n"
-        "name; without it the job that is debugged already, or the only one of this machine. Ranks that are attached\n"
-        "to already stay.\n" + spawning.HELP
+        "Each rank gets one {process}. JOB is the process id of the launcher or of any process of the job, or the "
+        "launcher's name. Without JOB, it is the job that is already being debugged, or the only one on this machine. "
+        "Ranks that are already attached stay so.\n" + spawning.HELP
     )
     usage_words = "[JOB]"
     max_words = 1
@@ -80,7 +80,7 @@ class AttachCommand(Command):
         here = [entry for entry in wanted if entry.pid in held]
         if not here:
             raise UserError(
-                f"{self.full_name}: no rank of {job.launcher} (pid {job.pid}) could be attached to",
+                f"{self.full_name}: could not attach to any rank of {job.launcher} (pid {job.pid})",
                 help=f"to see them, type in a shell: mpi-queues ranks {job.pid}",
                 kind="no_ranks",
             )

@@ -20,22 +20,20 @@ from .plugins import absolute, requested_plugin
 FORMAT = opt.Option(
     "format", "Text for people or JSON (schema mpi-queues/1).", "text|json", ("text", "json"), short="f"
 )
-VERBOSE = opt.Option("verbose", "All that is known of each.", short="v")
-COMM = opt.Option("comm", "Only communicators of this name.", "NAME", short="c")
+VERBOSE = opt.Option("verbose", "Show all that is known about each.", short="v")
+COMM = opt.Option("comm", "Only communicators with this name.", "NAME", short="c")
 RANK = opt.Option("rank", "Only the process of this rank in MPI_COMM_WORLD.", "N", short="r")
-INTERNAL = opt.Option("internal", "Also operations of MPI itself, with the collective they belong to.", short="i")
+INTERNAL = opt.Option("internal", "Also show operations of MPI itself, with the collective they belong to.", short="i")
 SOURCE = opt.Option(
     "source",
-    "Who reads: the built-in reader, a vendor's plug-in, or plugin=PATH; or what the flight recorder has seen.",
+    "What reads the queues: the built-in reader, a vendor's plug-in (or plugin=PATH), or the flight recorder.",
     "SOURCE",
     ("auto", "builtin", "plugin", "recorder"),
     also="plugin=",
     short="s",
 )
-SELECTED = opt.Option(
-    "selected", "Only the selected {process}; the default is every one that is an MPI process.", short="S"
-)
-ALL = opt.Option("all", "Every {process}, and say of those that are not MPI processes why not.", short="a")
+SELECTED = opt.Option("selected", "Only the selected {process}; the default is every MPI process.", short="S")
+ALL = opt.Option("all", "Every {process}; for those that are not MPI processes, say why not.", short="a")
 
 
 class Command(ABC):
@@ -191,7 +189,7 @@ def _of_ranks(context: Context, processes: List[ProcessSession], arguments: opt.
     pids = {entry.pid for entry in asked if entry.pid is not None}
     found = [process for process in processes if process.pid in pids]
     if not found:
-        raise UserError(f"of {named(asked)} none is attached to", help="type: mpi ranks", kind="not_attached")
+        raise UserError(f"not attached to any of: {named(asked)}", help="type: mpi ranks", kind="not_attached")
     return found
 
 

@@ -36,7 +36,7 @@ def members(context: Context, job: Job, among: Sequence[RankEntry], name: str) -
             continue
         group, several = found[0], len(found) > 1
         if several:
-            context.tell(f"{entry.name} has {len(found)} communicators named {clean(name)}; the first is taken.")
+            context.tell(f"{entry.name} has {len(found)} communicators named {clean(name)}; this is the first.")
         _tell_others(context, job, [one for one in order[at + 1 :] if one not in group], entry, name)
         return group
     if failure is not None:
@@ -102,7 +102,7 @@ def _tell_others(context: Context, job: Job, outside: List[RankEntry], entry: Ra
             continue
         if found:
             context.tell(
-                f"{other.name} has another communicator named {clean(name)}, of {named(found[0])}; this is that of "
-                f"{entry.name}. To choose, type: mpi attach -comm {name} -ranks {other.rank}"
+                f"{other.name} has another communicator named {clean(name)}, of {named(found[0])}; this is "
+                f"{entry.name}'s. To choose the other one, type: mpi attach -comm {name} -ranks {other.rank}"
             )
             return

@@ -21,7 +21,7 @@ class ConfigCommand(Command):
     examples = (
         ("mpi config", "all settings"),
         ("mpi config limit unlimited", "every operation of a queue"),
-        ('mpi config plugin-path ""', "no plug-in path any more"),
+        ('mpi config plugin-path ""', "remove the plug-in path"),
     )
 
     def __init__(self, settings: Values) -> None:
@@ -45,7 +45,8 @@ class ConfigCommand(Command):
         chosen = BY_NAME.get(name)
         if chosen is None:
             raise UsageError(
-                f"mpi config: there is no setting {name!r}: there are {', '.join(BY_NAME)}", help="type: mpi config"
+                f"mpi config: there is no setting {name!r}; the settings are {', '.join(BY_NAME)}",
+                help="type: mpi config",
             )
         if len(arguments.words) == 1:
             context.write(chosen.tell(self._settings.get(name)) + "\n")

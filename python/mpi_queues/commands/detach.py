@@ -17,7 +17,7 @@ class DetachCommand(Command):
     """Letting go."""
 
     name = "detach"
-    summary = "Let go of all ranks and the launcher, or of some ranks; the job runs on."
+    summary = "Detach from all ranks and the launcher, or from some ranks; the job runs on."
     description = "RANKS is a list: all, 0,3-5, or 1:0-2 (ranks 0 to 2 of the world that was spawned first)."
     usage_words = "[RANKS]"
     max_words = 1
@@ -35,8 +35,8 @@ class DetachCommand(Command):
             mine = [one for one in held.values() if one.name or one.launcher]
             if not mine:
                 raise UserError(
-                    f"{self.full_name}: no rank was attached to by mpi attach or mpi launch",
-                    help="to let go of other processes, type: detach",
+                    f"{self.full_name}: mpi attach and mpi launch have attached to no rank",
+                    help="to detach from other processes, type: detach",
                     kind="no_job",
                 )
             self._detach(context, mine)
@@ -46,7 +46,7 @@ class DetachCommand(Command):
         found = [one for one in (having(entry, held) for entry in asked) if one is not None]
         if not found:
             raise UserError(
-                f"{self.full_name}: of {named(asked)} none is attached to", help="type: mpi ranks", kind="not_attached"
+                f"{self.full_name}: not attached to any of: {named(asked)}", help="type: mpi ranks", kind="not_attached"
             )
         self._detach(context, found)
 
@@ -65,4 +65,4 @@ class DetachCommand(Command):
         for problem in problems:
             context.tell(problem)
         if len(problems) < len(held):
-            context.tell(f"Let go of {names_of(held)}; the job runs on.")
+            context.tell(f"Detached from {names_of(held)}; the job runs on.")

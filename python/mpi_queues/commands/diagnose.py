@@ -15,7 +15,7 @@ from .context import Context
 from .job_ranks import RANKS
 from .look import Look
 
-VERBOSE = opt.Option("verbose", "Also the evidence, all calls, and how each rank moved.", short="v")
+VERBOSE = opt.Option("verbose", "Also show the evidence, all calls, and how each rank moved.", short="v")
 
 #: A process counts as read twice where it was active (as it is while it waits busily in MPI) for so many seconds in
 #: between: one that was only stepped, or that the debugger did not resume, stands where it stood for that reason.
@@ -28,14 +28,14 @@ class DiagnoseCommand(Command):
     name = "diagnose"
     summary = "Say why the job is stuck: the cause, ranks, calls, files and lines."
     description = (
-        "Reads every {process} that is an MPI process. The more ranks are attached to, the more it can tell:\n"
-        "'mpi attach' has all of a job. Where one look leaves open whether messages are on their way, let the job run\n"
-        "for a second or more, interrupt it and type it again: it compares with the last look. Nothing in the process\n"
-        "is changed."
+        "Reads every {process} that is an MPI process. The more ranks you attach to, the more it can say; 'mpi attach' "
+        "attaches to all ranks of a job. If one look leaves open whether messages are on their way, let the job run "
+        "for a second or more, interrupt it, and type the command again: it compares with the last look. Nothing in "
+        "the process is changed."
     )
     options = (FORMAT, VERBOSE, RANKS, SOURCE, SELECTED, ALL)
     examples = (
-        ("mpi diagnose", "what is wrong, who waits for whom and where"),
+        ("mpi diagnose", "what is wrong, and which ranks wait for which and where"),
         ("mpi diagnose -verbose", "with the evidence"),
         ("mpi diagnose -format json", "for a program"),
     )

@@ -15,11 +15,11 @@ class ForeachCommand(Command):
     """One command for many ranks."""
 
     name = "foreach"
-    summary = "Run a command of the debugger in each of several ranks, equal output once."
+    summary = "Run a debugger command in several ranks, and show equal output once."
     description = (
-        "The command runs in the main thread of each rank. RANKS is a list: all, 0,3-5, or 1:0-2 (ranks 0 to 2 of the\n"
-        "world that was spawned first). What fails in one rank is reported, and the others go on. You stay where you\n"
-        "are."
+        "The command runs in the main thread of each rank. RANKS is a list: all, 0,3-5, or 1:0-2 (ranks 0 to 2 of the "
+        "world that was spawned first). If it fails in a rank, that is reported, and the other ranks go on. You stay "
+        "in the rank you are in."
     )
     usage_words = "RANKS COMMAND"
     max_words = 1
@@ -47,9 +47,11 @@ class ForeachCommand(Command):
         entries = [entry for entry in asked if having(entry, held) is not None]
         if not entries:
             raise UserError(
-                f"{self.full_name}: of {named(asked)} none is attached to", help="type: mpi attach", kind="not_attached"
+                f"{self.full_name}: not attached to any of: {named(asked)}",
+                help="type: mpi attach",
+                kind="not_attached",
             )
         write_grouped(context, run_on(context, entries, lambda pid: context.jobs.execute(pid, command)))
         missing = [entry for entry in asked if entry not in entries]
         if missing:
-            context.tell(f"Not attached to, and left out: {named(missing)}")
+            context.tell(f"Left out, because not attached to: {named(missing)}")

@@ -21,14 +21,14 @@ class HandlesCommand(Command):
     summary = "Show the handles that exist, or what one of them means."
     description = (
         f"KIND is one of {', '.join(list(KINDS)[:6])},\n"
-        f"{', '.join(list(KINDS)[6:])}, or all. VALUE is a C handle (0x…), a Fortran integer or\n"
-        "a name; of a status its address. mpi print shows what a variable of the program holds."
+        f"{', '.join(list(KINDS)[6:])}, or all. VALUE is a C handle (0x…), a Fortran integer or a name; for a status, "
+        "its address. mpi print shows what a variable of the program holds."
     )
     usage_words = "KIND [VALUE]..."
     max_words = 64
     options = (FORMAT, RANK, RANKS, VERBOSE, SOURCE, SELECTED, ALL)
     examples = (
-        ("mpi handles request", "the requests that are not complete, or complete and not waited for"),
+        ("mpi handles request", "requests that are not complete, or complete but not waited for"),
         ("mpi handles datatype -verbose", "every datatype that can be found, with its type map"),
         ("mpi handles win 0x55d0c8a3b2c0", "what one window is"),
     )

@@ -15,7 +15,7 @@ class HelpCommand(Command):
     """The help."""
 
     name = "help"
-    summary = "Show the mpi commands, or the help of one."
+    summary = "List the mpi commands, or show the help of one."
     usage_words = "[COMMAND]"
     max_words = 1
     examples = (("mpi help queues", "the same as: help mpi queues"),)

@@ -55,7 +55,9 @@ def debugged_job(context: Context) -> Job:
 
 def _by_names(held: Sequence[Held]) -> Optional[Job]:
     """What is left of a job whose launcher is gone, by the names that its ranks were given."""
-    job = Job(0, "?", os.uname().nodename, notes=["Its launcher is gone: only the ranks that are held are known."])
+    job = Job(
+        0, "?", os.uname().nodename, notes=["Its launcher has ended: only the ranks under the debugger are known."]
+    )
     job.ranks = [entry for entry in map(_by_name, held) if entry is not None]
     job.ranks.sort(key=lambda entry: (entry.world, entry.rank or 0))
     job.worlds = [World(number, None, None, None) for number in sorted({entry.world for entry in job.ranks})]
@@ -132,7 +134,7 @@ def attach_all(context: Context, entries: Sequence[RankEntry]) -> List[Tuple[Ran
         except KeyboardInterrupt:
             let_go(context, [pid for pid in held_ranks(context) if pid not in known])
             raise UserError(
-                "interrupted: the ranks that were attached to have been let go",
+                "interrupted: detached from the ranks that were attached",
                 help="type: mpi attach -ranks LIST",
                 kind="interrupted",
             ) from None

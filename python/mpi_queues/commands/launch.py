@@ -44,8 +44,8 @@ class LaunchCommand(Command):
     name = "launch"
     summary = "Start an MPI job under the debugger, with all its ranks, stopped."
     description = (
-        "The launcher is started as the debugger starts programs, with the arguments as they are typed, and told that\n"
-        "a debugger is there (MPIR). You are then in rank 0. Without a launcher the debugger's own program is\n"
+        "The debugger starts the launcher as it starts any program, with the arguments as you type them, and tells it "
+        "that a debugger is there (MPIR). You are then in rank 0. Without a launcher, the debugger's own program is "
         "started.\n" + spawning.HELP
     )
     usage_words = "LAUNCHER [ARGUMENT]..."
@@ -64,7 +64,7 @@ class LaunchCommand(Command):
         if already:
             raise UserError(
                 f"{self.full_name}: a job is being debugged already ({already[0].name}, pid {already[0].pid})",
-                help="let go of it first: mpi detach",
+                help="detach from it first: mpi detach",
                 kind="several_jobs",
             )
         try:
@@ -103,13 +103,13 @@ class LaunchCommand(Command):
             let_go(context, [entry.pid for entry in others if entry.pid is not None and entry.pid != launcher])
             context.tell(
                 f"The launcher does not say MPIR_partial_attach_ok: {named(others)} were attached to as well, "
-                "to be released, and let go."
+                "released, and detached."
             )
         tell_failures(context, unopened)
         here = [entry for entry in here if entry in wanted]
         if not here:
             raise UserError(
-                "no rank could be attached to; the launcher is held",
+                "could not attach to any rank; the launcher is held",
                 help="type: mpi ranks, or mpi detach",
                 kind="no_ranks",
             )

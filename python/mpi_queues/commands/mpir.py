@@ -85,7 +85,7 @@ def event(jobs: JobControl, pid: int) -> Optional[str]:
     if value == ABORTING:
         return aborted("MPIR_DEBUG_ABORTING", lambda: abort_string(jobs, pid))
     if value == SPAWNED:
-        return "The launcher has started processes (MPIR_DEBUG_SPAWNED); to have those that are new, type: mpi attach"
+        return "The launcher has started processes (MPIR_DEBUG_SPAWNED); to attach to the new ones, type: mpi attach"
     return None
 
 
@@ -95,7 +95,7 @@ def aborted(state_name: str, reason: Callable[[], Optional[str]]) -> str:
         text = reason()
     except UserError:
         text = None
-    said = "; it says no reason" if not text else f": {text}"
+    said = "; it gives no reason" if not text else f": {text}"
     return f"The job is being aborted ({state_name}){said}"
 
 
@@ -217,10 +217,10 @@ def not_held(name: str) -> str:
     """What to know of ranks whose launcher does not speak MPIR."""
     return (
         f"{name} does not have the MPIR interface (no symbol {BREAKPOINT}): its ranks were not held at their start, "
-        "and stand where they were when all were there"
+        "and are where they were when all of them existed"
     )
 
 
 def not_watched(name: str) -> str:
     """What to know of a launcher that was attached to and does not speak MPIR."""
-    return f"{name} does not have the MPIR interface (no symbol {BREAKPOINT}): it will not tell of MPI_Abort"
+    return f"{name} does not have the MPIR interface (no symbol {BREAKPOINT}): it will not report MPI_Abort"

@@ -19,9 +19,9 @@ class PluginCommand(Command):
     name = "plugin"
     summary = "Show the plug-ins of the MPI library, or load one by its path."
     description = (
-        "A plug-in runs in a process of its own, under the time limit of '{set} timeout'. One that the program\n"
-        "names is used only where it belongs to root or to you, nobody else can write to it, and it lies in a\n"
-        "system directory{trusted}. 'mpi plugin load' uses any that you name."
+        "A plug-in runs in a process of its own, under the time limit of '{set} timeout'. A plug-in that the program "
+        "names is used only if it belongs to root or to you, no other user can write to it, and it is in a system "
+        "directory{trusted}. 'mpi plugin load' uses any plug-in that you name."
     )
     usage_words = "[load PATH | info]"
     max_words = 2
@@ -65,6 +65,4 @@ class PluginCommand(Command):
             facts.write_facts(f"loaded {path}", info, context.write)
         # The two interfaces number themselves under names of their own.
         command = "mpi handles comm" if info is not None and "interface" in info else "mpi queues"
-        context.write(
-            context.dialect.fill(f"To read with it, type: {command} -source plugin, or: {{set}} source plugin\n")
-        )
+        context.write(context.dialect.fill(f"To use it, type: {command} -source plugin, or: {{set}} source plugin\n"))

@@ -15,7 +15,7 @@ from .context import Context, HandleValue
 
 KIND = opt.Option(
     "kind",
-    "The kind of an expression that is an integer of Fortran or a plain address.",
+    "The kind of an expression that is a Fortran integer or a plain address.",
     "KIND",
     tuple(KINDS),
     short="k",
@@ -27,18 +27,17 @@ class PrintCommand(Command):
     """The full form of what the printers show in a line."""
 
     name = "print"
-    summary = "Show all that is known of an MPI handle: a variable or expression."
+    summary = "Show all that is known about an MPI handle: a variable or expression."
     description = (
-        "Its type tells which kind it is: MPI_Comm, MPI_Request, type(MPI_Comm), MPI::Comm, ... An INTEGER of\n"
-        "Fortran needs -kind. Of an array every element is shown, in JSON as a list. Nothing in the process is called\n"
-        "or changed."
+        "Its type says which kind it is: MPI_Comm, MPI_Request, type(MPI_Comm), MPI::Comm, ... A Fortran INTEGER needs "
+        "-kind. For an array, every element is shown, in JSON as a list. Nothing in the process is called or changed."
     )
     options = (KIND, TEXT_OR_JSON, SOURCE)
     usage_words = "EXPRESSION"
     takes_expression = True
     examples = (
         ("mpi print requests[3]", "what it waits for, its buffer, its communicator"),
-        ("mpi print -kind comm icomm", "an INTEGER of Fortran that is a communicator"),
+        ("mpi print -kind comm icomm", "a Fortran INTEGER that is a communicator"),
         ("mpi print -format json halo.comm", "for a program"),
     )
 

@@ -36,8 +36,8 @@ class QueuesCommand(Command):
     name = "queues"
     summary = "Show pending sends and receives, and unexpected messages."
     description = (
-        "Receives stand in the order in which MPI would match them. Ranks are those of the communicator; the rank in\n"
-        "MPI_COMM_WORLD follows where it is another one. Nothing in the process is changed."
+        "Receives are in the order in which MPI would match them. Ranks are those of the communicator; the rank in "
+        "MPI_COMM_WORLD follows if it differs. Nothing in the process is changed."
     )
     options = (FORMAT, COMM, RANK, RANKS, INTERNAL, SOURCE, COMPARE, SELECTED, ALL)
     examples = (

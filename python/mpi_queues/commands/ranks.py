@@ -22,8 +22,8 @@ class RanksCommand(Command):
     name = "ranks"
     summary = "Show the ranks of the job: what each is here, its pid, host, state."
     description = (
-        "-verbose adds what the launcher says of itself (MPIR), where it is being debugged.\n"
-        "With '{set} source plugin' it also shows processes that only the plug-in of a stopped rank knows."
+        "-verbose adds what the launcher says about itself (MPIR), if it is being debugged. With '{set} source plugin' "
+        "it also shows processes that only the plug-in of a stopped rank knows."
     )
     options = (FORMAT, VERBOSE)
     examples = (("mpi ranks", "of the job that is being debugged"),)
@@ -51,9 +51,9 @@ class RanksCommand(Command):
             context.write(wrapped(f"{name}: {said}", "  ", "    "))
         if arguments.has(VERBOSE.name) and not spoken:
             context.tell(
-                "What the launcher says of itself (MPIR) is read where it is attached to: mpi attach -launcher"
+                "To see what the launcher says about itself (MPIR), attach to it: mpi attach -launcher"
                 if spoken is None
-                else f"The launcher says nothing of itself: it does not have the MPIR interface ({mpir.BREAKPOINT})."
+                else f"The launcher says nothing about itself: it does not have the MPIR interface ({mpir.BREAKPOINT})."
             )
 
     def _launcher(self, context: Context, job: Job, held: Dict[int, Held]) -> Any:

@@ -13,7 +13,9 @@ from .base import ALL, SELECTED, Command, chosen_processes, reason_of
 from .context import Context
 from .plugins import absolute
 
-FULL = opt.Option("full", "Also all writable memory of the MPI library and the heap, for later versions.", short="F")
+FULL = opt.Option(
+    "full", "Also record all writable memory of the MPI library and the heap, for later versions.", short="F"
+)
 
 
 class RecordCommand(Command):
@@ -51,7 +53,7 @@ class RecordCommand(Command):
                 finally:
                     context.progress("")
                 if problem is not None:
-                    told.append(f"{label}: {problem}; it is recorded as far as it goes")
+                    told.append(f"{label}: {problem}; what could be read of it is recorded")
             if not writer.processes:
                 raise reason_of(failures)
             told += [

@@ -12,7 +12,7 @@ from .diagnose import diagnosed
 from .job_ranks import RANKS
 from .plugins import absolute
 
-NO_SOURCE = opt.Option("no-source", "Quote no lines of the program's source.", short="n")
+NO_SOURCE = opt.Option("no-source", "Do not quote the program's source.", short="n")
 
 
 class ReportCommand(Command):
@@ -21,9 +21,9 @@ class ReportCommand(Command):
     name = "report"
     summary = "Write why the job is stuck into one HTML file, to look at and to keep."
     description = (
-        "Reads every {process} that is an MPI process, as 'mpi diagnose' does, and writes the cause,\n"
-        "who waits for whom as a graph, stacks and messages into one file, which needs no network.\n"
-        "With the end .svg or .dot it is the graph alone. The file is read again in a shell:\n"
+        "Reads every {process} that is an MPI process, as 'mpi diagnose' does, and writes the cause, the graph of "
+        "which ranks wait for which, stacks and messages into one file, which needs no network. A name that ends in "
+        ".svg or .dot gives the graph alone. To read the file in a shell, type:\n"
         "mpi-queues diagnose --recording FILE.html"
     )
     usage_words = "FILE"
@@ -31,7 +31,7 @@ class ReportCommand(Command):
     options = (NO_SOURCE, RANKS, SOURCE, SELECTED, ALL)
     examples = (
         ("mpi report hang.html", "all of it, for a browser"),
-        ("mpi report hang.svg", "who waits for whom, as a picture"),
+        ("mpi report hang.svg", "the graph of which ranks wait for which, as a picture"),
     )
 
     def run(self, context: Context, arguments: opt.Arguments) -> None:

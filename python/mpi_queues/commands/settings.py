@@ -65,11 +65,11 @@ SOURCES = ("auto", "builtin", "plugin", "recorder")
 SETTINGS = (
     Setting(
         "source",
-        "who reads the message queues: auto, builtin, plugin or recorder.",
+        "what reads the message queues: auto, builtin, plugin or recorder.",
         "builtin: the built-in reader.\n"
         "recorder: what the flight recorder has seen.\n"
-        "auto: the built-in reader, and where that cannot the flight recorder.\n"
-        "plugin: the one that 'mpi plugin load' or '{set} plugin-path' names, else the one that the MPI library\n"
+        "auto: the built-in reader, or the flight recorder if that one cannot read them.\n"
+        "plugin: the one that 'mpi plugin load' or '{set} plugin-path' names, or else the one that the MPI library "
         "names.",
         "plugin",
         "auto",
@@ -80,7 +80,7 @@ SETTINGS = (
     Setting(
         "plugin-path",
         "where message-queue plug-ins are looked for.",
-        "Files and directories, separated by colons; the first plug-in found is used where a plug-in is asked for.\n"
+        "Files and directories, separated by colons; the first plug-in found is used if a plug-in is asked for.\n"
         "Naming a plug-in here allows it to be loaded. Empty: the plug-in that the MPI library names.",
         "/opt/openmpi/lib/openmpi",
         "",
@@ -119,8 +119,8 @@ SETTINGS = (
     Setting(
         "layouts",
         "a layout profile to use instead of the shipped ones.",
-        "A file that 'mpi-queues layouts make' wrote, for an MPI without a shipped one. It is verified on the\n"
-        "process as those are. Empty: the shipped ones.",
+        "A file that 'mpi-queues layouts make' wrote, for an MPI without a shipped one. It is verified against the "
+        "process, as the shipped ones are. Empty: the shipped ones.",
         "site-4.1.6.json",
         "",
         str,

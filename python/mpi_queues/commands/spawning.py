@@ -23,15 +23,15 @@ from .plugins import requested_plugin
 
 #: For the help of the commands that stop there.
 HELP = (
-    "Spawned processes: with '{set} source plugin' a rank stops where its plug-in says that it has\n"
-    "spawned some; else launchers that tell of them stop, and 'mpi ranks' shows them. To attach\n"
-    "to those that are new, type: mpi attach. It also asks plug-ins again that knew nothing before MPI_Init."
+    "Spawned processes: with '{set} source plugin' a rank stops where its plug-in says that it has spawned some. "
+    "Otherwise launchers that report them stop, and 'mpi ranks' shows them. To attach to the new ones, type: mpi "
+    "attach. That also asks plug-ins again that knew nothing before MPI_Init."
 )
 #: Processes that are named in one sentence, and that are listed.
 _NAMED, _LISTED = 8, 4096
 
 #: Launchers hold their ranks in MPI_Init or before.
-_LATER = "; once MPI is initialised, ask for it with: mpi attach"
+_LATER = "; once MPI is initialised, type: mpi attach"
 
 
 def plugin_in_use(context: Context) -> Tuple[bool, Optional[str]]:
@@ -99,11 +99,11 @@ def _stopped(context: Context, entry: RankEntry) -> None:
     if problem is not None:
         which = f"; the plug-in does not say which: {problem}"
     elif not new:
-        which = "; the plug-in names none that is not here already"
+        which = "; the plug-in names none that are new"
     else:
         more = f" and {len(new) - _NAMED} more" if len(new) > _NAMED else ""
         which = f": {', '.join(map(_process, new[:_NAMED]))}{more}"
-    how = "\nTo have those that are new, type: mpi attach" if new or problem is not None else ""
+    how = "\nTo attach to the new ones, type: mpi attach" if new or problem is not None else ""
     context.tell(f"{entry.name} has spawned processes{which}.{how}")
 
 
@@ -126,7 +126,7 @@ def with_told(context: Context, job: Job, held: Dict[int, Held]) -> Job:
         assert process.pid is not None
         spawner = of[process.pid]
         if told["problem"]:
-            problems.append(f"whom {spawner.name} has spawned is not known: {told['problem']}")
+            problems.append(f"which processes {spawner.name} has spawned is not known: {told['problem']}")
         world = max((one.number for one in worlds), default=-1) + 1
         added = 0
         for one in told.get("spawned") or ():
@@ -136,13 +136,13 @@ def with_told(context: Context, job: Job, held: Dict[int, Held]) -> Job:
                 continue
             known.add(key)
             if len(ranks) >= _LISTED:
-                problems.append(f"the plug-in tells of more spawned processes than are listed ({_LISTED})")
+                problems.append(f"the plug-in reports more spawned processes than are listed ({_LISTED})")
                 break
             added += 1
             entry = _entry(tree, one, world, here, f"the plug-in of {spawner.name} (mqs_next_new_process)")
             ranks.append(_of_user(tree, entry, owners.user_of(tree, process.pid)))
         if added:
-            worlds.append(World(world, None, None, None, spawner.world, "as only a plug-in tells"))
+            worlds.append(World(world, None, None, None, spawner.world, "known only from a plug-in"))
     return replace(job, worlds=worlds, ranks=ranks, problems=problems)
 
 

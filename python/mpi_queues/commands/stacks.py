@@ -9,22 +9,22 @@ from .base import ALL, FORMAT, RANK, SELECTED, Command, from_processes, requeste
 from .context import Context
 from .job_ranks import RANKS
 
-THREADS = opt.Option("threads", "Also the other threads, but those of the MPI library and its helpers.", short="t")
-INTERNAL = opt.Option("internal", "All frames, with -threads also all threads.", short="i")
+THREADS = opt.Option("threads", "Also show other threads, except those of the MPI library and its helpers.", short="t")
+INTERNAL = opt.Option("internal", "Show all frames, and with -threads all threads.", short="i")
 
 
 class StacksCommand(Command):
     """Merged stacks."""
 
     name = "stacks"
-    summary = "Show where all ranks stand: their stacks as one tree."
+    summary = "Show where all ranks are: their stacks as one tree."
     description = (
-        "Merges the stacks of every {process}, outermost frame first; each branch says which ranks are in it, and\n"
-        "which are not. Frames inside MPI, of libraries that wrap it, of interpreters and before main are left out."
+        "Merges the stacks of every {process}, outermost frame first. Each branch says which ranks are in it and which "
+        "are not. Frames inside MPI, in libraries that wrap it, in interpreters and before main are left out."
     )
     options = (FORMAT, THREADS, RANK, RANKS, INTERNAL, SELECTED, ALL)
     examples = (
-        ("mpi stacks", "who stands where"),
+        ("mpi stacks", "where each rank is"),
         ("mpi stacks -threads", "all threads"),
         ("mpi stacks -rank 3 -internal", "all frames of one rank"),
     )

@@ -34,7 +34,7 @@ def check_kind(expression: str, kind: str, wanted: Optional[str]) -> None:
 def one_integer(expression: str) -> UserError:
     """A status of Fortran was asked for, and there is one integer."""
     return UserError(
-        f"{expression} is one integer; a status of Fortran is an array of them, or a type(MPI_Status)",
+        f"{expression} is one integer; a Fortran status is an array of them, or a type(MPI_Status)",
         help="name the array: mpi print -kind status EXPRESSION",
         kind="usage",
     )

@@ -136,4 +136,4 @@ def plain(value: Union[int, Typed]) -> int:
         return value.moved(0).number()
     if value.shape in (Shape.NUMBER, Shape.POINTER):
         return value.number()
-    raise Unknown(f"a value of the type {value.type_name} is no integer")
+    raise Unknown(f"a value of the type {value.type_name} is not an integer")

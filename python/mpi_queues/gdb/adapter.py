@@ -137,7 +137,7 @@ def core_path() -> str:
     """
     found = _CORE_FILE.search(gdb_text.execute("info files"))
     if found is None:
-        raise UserError("gdb does not tell which core file this is", help="type: core-file CORE", kind="no_core")
+        raise UserError("gdb does not say which core file this is", help="type: core-file CORE", kind="no_core")
     return found[1]
 
 

@@ -39,7 +39,7 @@ def evaluate(expression: str, kind: Optional[str]) -> Tuple[Any, List[Found]]:
     """
     if _ASSIGNMENT.search(_QUOTED.sub("", expression)):
         raise UserError(
-            f"{expression} changes the program, which mpi print does not",
+            f"{expression} changes the program, which mpi print never does",
             help=f"to change it all the same, type: print {expression}",
             kind="usage",
         )
@@ -137,15 +137,15 @@ def _no_handle(value: Any, expression: str, real: Any, kind: Optional[str]) -> U
     help_text = f"to see its value, type: print {expression}"
     integer = gdb_handles.integer_name(value.type)
     if integer is not None:
-        return UserError(f"{expression} is an {integer}, a number and no handle", help=help_text, kind="no_handle")
+        return UserError(f"{expression} is an {integer}, a number, not a handle", help=help_text, kind="no_handle")
     if real.code == gdb.TYPE_CODE_INT:
-        help_text = f"if it is a handle of Fortran, name its kind: mpi print -kind comm {expression}"
+        help_text = f"if it is a Fortran handle, name its kind: mpi print -kind comm {expression}"
     elif real.code == gdb.TYPE_CODE_PTR and kind is not None:
         help_text = f"to look at what it points at, type: mpi print -kind {kind} *{expression}"
     elif real.code in (gdb.TYPE_CODE_STRUCT, gdb.TYPE_CODE_UNION):
         help_text = f"name a member that is one: mpi print {expression}.MEMBER"
     return UserError(
-        f"{expression} is of the type {type_name}, which is no MPI handle", help=help_text, kind="no_handle"
+        f"{expression} is of the type {type_name}, which is not an MPI handle", help=help_text, kind="no_handle"
     )
 
 
@@ -154,7 +154,7 @@ def _bytes_of_integers(value: Any, expression: str) -> bytes:
     (dimension,) = _dimensions(value.type.strip_typedefs())
     width = int(dimension.element.sizeof)
     if not 0 < dimension.length * width <= gdb_handles.MAX_STATUS_BYTES:
-        raise UserError(f"{expression} has {dimension.length} integers: no status has as many", kind="no_handle")
+        raise UserError(f"{expression} has {dimension.length} integers: no status has that many", kind="no_handle")
     order = gdb_types.byte_order()
     indices = range(dimension.low, dimension.low + dimension.length)
     return b"".join(gdb_handles.unsigned(value[at], width).to_bytes(width, order) for at in indices)

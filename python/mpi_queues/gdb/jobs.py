@@ -123,7 +123,7 @@ class GdbJobs(JobControl):
     def detach(self, pid: int) -> None:
         inferior = having(pid)
         if inferior is None:
-            raise UserError(f"gdb does not have a process {pid}", help="type: mpi ranks", kind="no_process")
+            raise UserError(f"gdb has no process {pid}", help="type: mpi ranks", kind="no_process")
         watch = self._launchers.pop(pid, None)
         if watch is not None:
             watch.end()
@@ -131,7 +131,7 @@ class GdbJobs(JobControl):
         with uninterrupted(), quietly(), Mute():
             problem = self._let_go(inferior)
         if problem is not None:
-            raise UserError(f"pid {pid}: gdb cannot let go of it: {problem}", kind="not_detached")
+            raise UserError(f"pid {pid}: gdb cannot detach from it: {problem}", kind="not_detached")
         if not any(held.name for held in self.held()):
             self._tidy()
 
@@ -201,14 +201,14 @@ class GdbJobs(JobControl):
     def select(self, pid: int) -> None:
         inferior = having(pid)
         if inferior is None:
-            raise UserError(f"gdb does not have a process {pid}", help="type: mpi ranks", kind="no_process")
+            raise UserError(f"gdb has no process {pid}", help="type: mpi ranks", kind="no_process")
         gdb_threads.select_main_thread(inferior)
 
     def execute(self, pid: int, command: str) -> str:
         if shown("non-stop") != "on" and _RESUMING.match(command.strip()):
             raise UserError(
                 f"{command.strip().split()[0]}: gdb resumes all processes together",
-                help="type it by itself (continue), or select one rank before: inferior N",
+                help="type it by itself (continue), or first select one rank: inferior N",
                 kind="resumes",
             )
         if processes.has_ended(pid):
@@ -243,7 +243,7 @@ class GdbJobs(JobControl):
     def _in(self, pid: int) -> Any:
         inferior = having(pid)
         if inferior is None:
-            raise UserError(f"gdb does not have a process {pid}", help="type: mpi ranks", kind="no_process")
+            raise UserError(f"gdb has no process {pid}", help="type: mpi ranks", kind="no_process")
         if gdb.selected_inferior() == inferior:
             # Also called while gdb decides about a stop, when nothing may be selected.
             yield inferior

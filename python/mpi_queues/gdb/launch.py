@@ -113,7 +113,7 @@ class Spawning:
             reached()
         except (UserError, _native.NativeError, DebuggerError, gdb.error, KeyboardInterrupt) as error:
             why = "interrupted" if isinstance(error, KeyboardInterrupt) else as_user_error(error)
-            gdb.write(in_lines(f"The rank has spawned processes; which cannot be told: {why}\n"))
+            gdb.write(in_lines(f"The rank has spawned processes; which ones is not known: {why}\n"))
 
 
 class Launch:
@@ -187,8 +187,8 @@ class Launch:
             if not self._inferior.pid:
                 how = f"ended with status {self._exit_code}" if self._exit_code is not None else "ended"
                 raise UserError(
-                    f"{name} {how} before it had started ranks that could be attached to",
-                    help="what it printed stands above",
+                    f"{name} {how} before it had started any rank to attach to",
+                    help="its output is above",
                     kind="no_job",
                 )
             if self._reached:

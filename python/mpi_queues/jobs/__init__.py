@@ -123,7 +123,7 @@ class Job:
     ) -> None:
         if hang_after is not None and not (hang_after > 0 and hang_directory is not None):
             raise UsageError(
-                f"hang_after={hang_after!r}: needs a number of seconds, and a directory for what is written",
+                f"hang_after={hang_after!r}: needs a number of seconds, and a directory to write into",
                 help="such as hang_after=30, hang_directory=tmp_path",
             )
         if ranks < 1:
@@ -293,7 +293,7 @@ class Job:
             UserError: where a rank could not be read, or the job has ended.
         """
         if self._output is not None:
-            raise UserError(f"{shlex.join(self.command)}: the job has been ended", kind="no_job")
+            raise UserError(f"{shlex.join(self.command)}: the job was ended", kind="no_job")
         with self._reading:
             snapshot = api.attach(self._pids, via=via, source=source, timeout=timeout)
         if snapshot.problems:

@@ -112,7 +112,7 @@ class HangWatch:
                 processes.send(pid, signal.SIGKILL)
 
     def _written(self, alarm: Alarm) -> str:
-        head = [f"The job hangs: nothing of it has moved for {duration(alarm.seconds)}."]
+        head = [f"The job hangs: nothing in it has moved for {duration(alarm.seconds)}."]
         written = self._directory.write(alarm.diagnosis, head, self._looks)
         lines: List[str] = [*head, "", str(alarm.diagnosis), ""]
         lines.append(f"Written to {written.directory}: {', '.join(written.files) or 'nothing'}")

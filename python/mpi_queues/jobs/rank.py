@@ -23,7 +23,7 @@ def main(arguments: List[str]) -> NoReturn:
     directory, *command = arguments
     rank = next((os.environ[name] for name in _RANK_VARIABLES if name in os.environ), "")
     if not rank.isdecimal():
-        _fail(f"the launcher says in none of {', '.join(_RANK_VARIABLES)} which rank this process is")
+        _fail(f"the launcher has set none of {', '.join(_RANK_VARIABLES)}, which would say which rank this process is")
     # Whole or not at all: somebody waits for it.
     with open(f"{directory}/pid.{rank}.new", "w") as file:
         file.write(str(os.getpid()))

@@ -103,4 +103,4 @@ def _children(tree: ProcessTree, job: Job) -> Optional[str]:
     if not found:
         return None
     more = f" and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
-    return f"below it {'lives' if len(found) == 1 else 'live'} {', '.join(found[:_NAMED])}{more}"
+    return f"still running below it: {', '.join(found[:_NAMED])}{more}"

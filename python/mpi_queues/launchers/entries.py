@@ -53,7 +53,7 @@ def of_world(sources: Sources, world: World, starts: List[Start], table: Optiona
         origin = f"the size of its world: {world.size}"
         found[rank] = RankEntry(rank, world.number, None, host, None, state, here, origin, text)
     if world.size is not None and len(found) < world.size:
-        sources.job.problems.append(f"of the {world.size} ranks of world {world.number} only {len(found)} are listed")
+        sources.job.problems.append(f"only {len(found)} of the {world.size} ranks of world {world.number} are listed")
     return [found[rank] for rank in sorted(found)]
 
 
@@ -93,9 +93,9 @@ def _from_environment(
             names = f"pid {row.pid}" if row.pid is not None else f"no process ({row.problem or 'without a reason'})"
             gone = "" if row.pid is None or not sources.is_here(row.host) or tree.get(row.pid) else ", which is gone"
             where = "" if sources.is_here(row.host) else f" on host {row.host}"
-            problems.append(f"{table.origin} names {names}{where}{gone}, and its environment leads to pid {choice.pid}")
+            problems.append(f"{table.origin} names {names}{where}{gone}, but its environment leads to pid {choice.pid}")
     if identity.size is not None and identity.size != world.size:
-        problems.append(f"it says that its world has {identity.size} processes, and others say {world.size}")
+        problems.append(f"it says that its world has {identity.size} processes, but others say {world.size}")
     return _entry(sources, world, rank, choice, origin, problems, None)
 
 
@@ -142,7 +142,7 @@ def _entry(
 ) -> RankEntry:
     tree = sources.tree
     process = tree.get(choice.pid)
-    without_main = "its main thread has ended, and others go on" if process is not None and process.thread else ""
+    without_main = "its main thread has ended, but others go on" if process is not None and process.thread else ""
     return RankEntry(
         rank,
         world.number,

@@ -69,7 +69,8 @@ def _of(tree: ProcessTree, pid: int) -> Job:
         if told is None:
             raise
         raise UserError(
-            f"{programs.described(tree, pid)}: its MPI2DD_info leads to no rank: {'; '.join(told.problems[:3])}",
+            f"{programs.described(tree, pid)}: its MPI2DD_info does not lead to any rank: "
+            f"{'; '.join(told.problems[:3])}",
             help=f"name its ranks one by one: {advice.of_process()}",
             kind="no_ranks",
         ) from None
@@ -110,14 +111,14 @@ def job_of(tree: ProcessTree, launcher: int, table_of: _Tables = _table) -> Job:
     job.left_out = [one for one in job.left_out if one not in told]
     job.problems += job.left_out
     if not job.ranks:
-        said = f"{programs.described(tree, launcher)}: no rank of it was found on this machine"
+        said = f"{programs.described(tree, launcher)}: none of its ranks was found on this machine"
         why = ended.goes_on_for(tree, job)
         if why is not None:
             said += f"; perhaps all have ended: {why}"
         raise UserError(
             "\n".join([said, *job.problems, *job.notes]),
-            help="it may just be starting, or its ranks run on other hosts: type the same there, or name the hosts: "
-            f"{advice.of_job('hosts:NODESET') or 'mpi-queues diagnose --job hosts:NODESET'}",
+            help="it may just be starting, or its ranks run on other hosts: run the same command there, or name the "
+            f"hosts: {advice.of_job('hosts:NODESET') or 'mpi-queues diagnose --job hosts:NODESET'}",
             kind="no_ranks",
         )
     return job

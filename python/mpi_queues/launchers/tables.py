@@ -100,8 +100,8 @@ def written(tree: ProcessTree, launcher: int) -> Optional[Table]:
         if where is not None:
             rows.setdefault(where, Row(printable(host), printable(executable), number(pid.decode()) or None))
     if not rows:
-        return Table("", {}, [f"the launcher's process table {shown(path)} has no line of a process"])
-    return Table(f"{shown(path)}, which {tree.short_name(launcher)} has written", rows)
+        return Table("", {}, [f"the launcher's process table {shown(path)} lists no process"])
+    return Table(f"{shown(path)}, written by {tree.short_name(launcher)}", rows)
 
 
 def _named_file(tree: ProcessTree, launcher: int) -> Optional[str]:

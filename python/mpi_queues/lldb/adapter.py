@@ -155,7 +155,7 @@ def core_path(process: Any) -> str:
     path = process.GetCoreFile().fullpath if hasattr(process, "GetCoreFile") else None
     if not path:
         raise UserError(
-            "this lldb does not tell which core file it has open",
+            "this lldb does not say which core file it has open",
             help="use lldb 18 or later, or type in a shell: mpi-queues show --core CORE --exe EXE",
             kind="no_core",
         )

@@ -142,7 +142,7 @@ def status_bytes(value: Any) -> bytes:
     """
     size = int(value.GetByteSize())
     if size > MAX_STATUS_BYTES:
-        raise UserError(f"a status of {size} bytes: none is as large", kind="no_handle")
+        raise UserError(f"a status of {size} bytes: no status is that large", kind="no_handle")
     error = lldb.SBError()
     found = value.GetData().ReadRawData(error, 0, size) if size else None
     if found is None or error.Fail() or len(found) != size:

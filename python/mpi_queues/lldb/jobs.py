@@ -86,7 +86,7 @@ class LldbJobs(JobControl):
         for target in self._targets():
             if target.GetProcess().GetProcessID() == pid and has_process(target):
                 return target
-        raise UserError(f"lldb does not have a process {pid}", help="type: mpi ranks", kind="no_process")
+        raise UserError(f"lldb has no process {pid}", help="type: mpi ranks", kind="no_process")
 
     def interrupted(self) -> bool:
         return base.wants_interrupt()
@@ -141,7 +141,7 @@ class LldbJobs(JobControl):
             # Seen once in many: the stop that lldb asks for first did not come within its time limit.
             error = process.Detach()
         if error.Fail() and has_process(target) and self._state(process) != "ended":
-            raise UserError(f"pid {pid}: lldb cannot let go of it: {said(error)}", kind="not_detached")
+            raise UserError(f"pid {pid}: lldb cannot detach from it: {said(error)}", kind="not_detached")
         self._forget(target)
 
     def _forget(self, target: Any) -> None:
@@ -199,7 +199,7 @@ class LldbJobs(JobControl):
             with self._halted(process):
                 written = process.WriteMemory(address, content, error)
         except (OverflowError, TypeError, ValueError):
-            raise UserError(f"pid {pid}: {address:#x} is no address", kind="memory") from None
+            raise UserError(f"pid {pid}: {address:#x} is not an address", kind="memory") from None
         if error.Fail() or written != len(content):
             raise UserError(f"pid {pid}: cannot write to {address:#x}: {said(error)}", kind="memory")
 

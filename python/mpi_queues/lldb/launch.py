@@ -142,8 +142,8 @@ class Launch:
             return
         how = f"was ended by signal {-status}" if status < 0 else f"ended with status {status}"
         raise UserError(
-            f"{self.name} {how} before it had started ranks that could be attached to",
-            help="what it printed stands above",
+            f"{self.name} {how} before it had started any rank to attach to",
+            help="its output is above",
             kind="no_job",
         )
 

@@ -48,10 +48,10 @@ def evaluate(target: Any, frame: Optional[Any], expression: str, kind: Optional[
 def _elsewhere(frame: Optional[Any]) -> str:
     """What to do where lldb itself knows no variables."""
     if frame is None or not frame.IsValid():
-        return "to see which threads there are, type: thread list"
+        return "to list the threads, type: thread list"
     language = str(lldb.SBLanguageRuntime.GetNameForLanguageType(frame.GuessLanguage()) or "")
     if language.startswith("fortran"):
-        return "lldb knows no variables of Fortran: use gdb, or name the integer itself: mpi print -kind comm 3"
+        return "lldb does not support Fortran variables: use gdb, or name the integer itself: mpi print -kind comm 3"
     return ""
 
 
@@ -106,8 +106,8 @@ def _integer(value: int, expression: str, kind: Optional[str], type_: str = "int
         raise one_integer(expression)
     if kind is None:
         raise UserError(
-            f"{expression} is of the type {type_}, which is no MPI handle",
-            help=f"if it is a handle of Fortran, name its kind: mpi print -kind comm {expression}",
+            f"{expression} is of the type {type_}, which is not an MPI handle",
+            help=f"if it is a Fortran handle, name its kind: mpi print -kind comm {expression}",
             kind="no_handle",
         )
     return Found(expression, kind, value, True)
@@ -124,13 +124,13 @@ def _no_handle(value: Any, expression: str, kind: Optional[str]) -> UserError:
     help_text = f"to see its value, type: frame variable {expression}"
     integer = lldb_handles.integer_name(type_)
     if integer is not None:
-        return UserError(f"{expression} is an {integer}, a number and no handle", help=help_text, kind="no_handle")
+        return UserError(f"{expression} is an {integer}, a number, not a handle", help=help_text, kind="no_handle")
     if kind is not None and lldb_handles.pointed_type(type_) is not None:
         help_text = f"to look at what it points at, type: mpi print -kind {kind} *{expression}"
     elif type_.GetCanonicalType().GetTypeClass() in _STRUCTURES:
         help_text = f"name a member that is one: mpi print {expression}.MEMBER"
     return UserError(
-        f"{expression} is of the type {type_name(type_)}, which is no MPI handle", help=help_text, kind="no_handle"
+        f"{expression} is of the type {type_name(type_)}, which is not an MPI handle", help=help_text, kind="no_handle"
     )
 
 

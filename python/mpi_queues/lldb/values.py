@@ -112,10 +112,10 @@ class LldbTyped(Typed):
         return made(self._target, self._begin() + count * width, self._element_type().GetPointerType())
 
     def bounds(self) -> List[Tuple[int, int]]:
-        raise Unknown("lldb knows no arrays of Fortran")
+        raise Unknown("lldb does not support Fortran arrays")
 
     def at(self, indices: Sequence[int]) -> Typed:
-        raise Unknown("lldb knows no arrays of Fortran")
+        raise Unknown("lldb does not support Fortran arrays")
 
     def handle(self) -> Optional[int]:
         wrapper = lldb_handles.kind_of(self.value.GetType())
@@ -139,7 +139,7 @@ class LldbTyped(Typed):
             return self.number()
         place = self.place()
         if place is None:
-            raise Unknown("the array does not lie in memory")
+            raise Unknown("the array is not in memory")
         return place
 
 
@@ -207,13 +207,13 @@ class LldbScope(Scope):
     def missing(self, name: str) -> str:
         if self._symbol(name) is not None:
             return f"{name[:60]} has no debug information that says its type; its address is &{name[:60]}"
-        return f"no variable {name[:60]} is to be seen here"
+        return f"no variable {name[:60]} is visible here"
 
     def cast(self, value: Union[int, Typed], type_name: str, pointers: int) -> Union[int, Typed]:
         wanted = self._wanted(type_name, pointers)
         pointer = wanted.GetCanonicalType().GetTypeClass() == lldb.eTypeClassPointer
         if not pointer and not lldb_handles.is_integer(wanted):
-            raise Unknown(f"nothing can be made a {type_name[:60]}: only pointers and integers can be cast")
+            raise Unknown(f"cannot cast to {type_name[:60]}: only pointers and integers can be cast")
         return made(self._target, plain(value), wanted)
 
     def size_of(self, type_name: str, pointers: int) -> int:
@@ -226,7 +226,7 @@ class LldbScope(Scope):
             wanted, pointers = self._type(KINDS[names.STRUCTURES[type_name]]), pointers - 1
         if wanted is None:
             kind = names.TYPEDEFS.get(type_name)
-            hint = f"; in its place, name the kind and an address: -kind {kind} (void *)ADDRESS" if kind else ""
+            hint = f"; instead, name the kind and an address: -kind {kind} (void *)ADDRESS" if kind else ""
             raise Unknown(f"no type {type_name[:60]} is known here{hint if self._typed_by_user else ''}")
         for _ in range(pointers):
             wanted = wanted.GetPointerType()

@@ -50,7 +50,7 @@ class Watching:
             target.BreakpointDelete(before[0])
         breakpoint = breakpoint_at(target, [function])
         if not breakpoint.IsValid() or not breakpoint.GetNumLocations():
-            raise UserError(f"lldb finds no place to stop in {function}", kind="breakpoint")
+            raise UserError(f"lldb cannot set a breakpoint in {function}", kind="breakpoint")
         self._ranks[key] = int(breakpoint.GetID()), reached
         _watching[self._number] = self
         breakpoint.SetScriptCallbackFunction(f"{__name__}.at_spawn_breakpoint")
@@ -89,7 +89,7 @@ class Watching:
         except (UserError, _native.NativeError, DebuggerError, KeyboardInterrupt) as error:
             why = "interrupted" if isinstance(error, KeyboardInterrupt) else as_user_error(error)
             out = lldb.SBDebugger.FindDebuggerWithID(self._number).GetOutputFile()
-            out.Write(f"The rank has spawned processes; which cannot be told: {why}\n".encode("utf-8", "replace"))
+            out.Write(f"The rank has spawned processes; which ones is not known: {why}\n".encode("utf-8", "replace"))
             out.Flush()
 
 

@@ -113,7 +113,7 @@ def event(jobs: JobControl, pid: int) -> Optional[str]:
     if value == ABORT:
         return aborted("MPI2DD_DEBUG_ABORT", lambda: _abort_string(jobs, pid))
     said_of = _STATES.get(value or 0)
-    return None if said_of is None else f"{said_of}; to have processes that are new, type: mpi attach"
+    return None if said_of is None else f"{said_of}; to attach to the new processes, type: mpi attach"
 
 
 def _abort_string(jobs: JobControl, pid: int) -> Optional[str]:

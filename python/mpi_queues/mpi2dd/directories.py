@@ -130,7 +130,7 @@ def _notes(told: Mpi2ddDict) -> List[str]:
         if roles:
             found.setdefault(" and ".join(roles), []).append(pid)
         if info["debug_state_name"] == "ABORT":
-            others.append(f"MPI2DD: pid {pid} has aborted: {info['abort_string'] or 'it says no reason'}")
+            others.append(f"MPI2DD: pid {pid} has aborted: {info['abort_string'] or 'it gives no reason'}")
         if "IGNORE_QUEUE" in info["mpi_flag_names"]:
             others.append(f"MPI2DD: pid {pid} says that its MPI has no plug-in for message queues.")
     parts = [f"{words} pid {', '.join(map(str, pids[:_MAX_TOLD]))}{_more(pids)}" for words, pids in found.items()]

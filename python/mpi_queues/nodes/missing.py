@@ -22,7 +22,7 @@ def why_missing(silent: Dict[str, str]) -> str:
         return f"node {named}: {silent[names[0]]}"
     if names:
         return f"it is on one of the nodes {named}, which did not answer"
-    return "no node has a process of it"
+    return "no node has its process"
 
 
 def unread(told: Sequence[Snapshot], silent: Dict[str, str], *, all_seen: bool = False) -> Snapshot:
@@ -34,7 +34,7 @@ def unread(told: Sequence[Snapshot], silent: Dict[str, str], *, all_seen: bool =
     # With several worlds nobody knows whose rank is missing.
     ranks, size = Snapshot.absent(told, MAX_RANKS)
     ended = all_seen and not silent
-    reason = "no node of the job has a process of it: it has ended" if ended else f"not read: {why_missing(silent)}"
+    reason = "no node of the job has its process: it has ended" if ended else f"not read: {why_missing(silent)}"
     process = {"world_size": size, "mpi": None, "source": None, "problems": [reason]}
     content: Dict[str, Any] = {
         "schema": "mpi-queues/1",

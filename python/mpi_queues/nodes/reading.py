@@ -270,8 +270,9 @@ def _is_in(path: str, directory: str) -> bool:
 
 def _elsewhere(node: str, path: str, directory: str) -> UserError:
     return UserError(
-        f"node {node}: it says that its recording is {shown(path[:300])}, which is no recording in {shown(directory)}",
-        help=f"look at what is in that directory of {node} before you fetch anything from it",
+        f"node {node}: it says that its recording is {shown(path[:300])}, which is not a recording in "
+        f"{shown(directory)}",
+        help=f"check that directory on {node} before you fetch anything from it",
         kind="not_written",
     )
 
@@ -284,8 +285,8 @@ def fetching(job: str, file: NodeRecording) -> str:
 def not_asked(job: str) -> UserError:
     """That layouts and plug-ins are compared on one machine only."""
     return UserError(
-        f"{job}: agents are not asked for layouts or plug-ins",
-        help="type the same on a node of the job, with --pid PID",
+        f"{job}: agents do not compare layouts or plug-ins",
+        help="type the same command on a node of the job, with --pid PID",
         kind="not_over_nodes",
     )
 

@@ -37,7 +37,7 @@ def within(seconds: float, what: str, call: Callable[[], Result]) -> Result:
     running.join(seconds)
     if running.is_alive():
         raise UserError(
-            f"{what}: not done within {seconds:g} seconds",
+            f"{what}: not finished within {seconds:g} seconds",
             help="allow more time with --timeout SECONDS",
             kind="timeout",
         )

@@ -34,8 +34,8 @@ def path(named: Optional[str] = None) -> str:
         )
     if any(character in place for character in _SEPARATORS):
         raise UserError(
-            f"the flight recorder {shown(place)}: the loader takes no library whose path has a blank or a colon",
-            help="copy it to another place, and name that: --library FILE",
+            f"the flight recorder {shown(place)}: the loader loads no library whose path has a space or a colon",
+            help="copy it to another place, and name that one: --library FILE",
             kind="no_recorder",
         )
     return place

@@ -70,7 +70,7 @@ def new_file(place: Path, what: str, *, for_all: bool = False) -> Iterator[IO[by
     except OSError as error:
         raise UserError(
             f"cannot write {what} {shown(path)}: {error.strerror or error}",
-            help="make room there, or name another place" if error.errno in _FULL else "name another place",
+            help="free space there, or name another place" if error.errno in _FULL else "name another place",
             kind="not_written",
         ) from None
 
@@ -210,7 +210,7 @@ def _check_owner(directory: int, name: str, path: str, link: str) -> None:
         return
     raise UserError(
         f"{shown(path)} is a link of another user (uid {owner}), to {shown(link)}: nothing is written through it",
-        help="if that is the place, name it itself",
+        help="if you mean that place, name it directly",
         kind="not_written",
     )
 

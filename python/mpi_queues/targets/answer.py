@@ -54,7 +54,7 @@ class RecordedProcess:
                 piece = os.pread(self._file.fileno(), _PIECE, at)
             except OSError as error:
                 why = error.strerror or error
-                raise UserError(f"the temporary file of what was read: {why}", kind=NOT_KEPT) from None
+                raise UserError(f"the temporary file with what was read: {why}", kind=NOT_KEPT) from None
             if not piece:
                 return
             yield piece
@@ -141,7 +141,7 @@ def not_kept(directory: Optional[str], error: OSError) -> UserError:
     there = "name another place" if directory else "name another directory in TMPDIR"
     return UserError(
         f"what was read cannot be kept in the directory {place}: {error.strerror or error}",
-        help=f"make room there, or {there}; how much there is tells: df -h {place}",
+        help=f"free space there, or {there}; to see how much is free, type: df -h {place}",
         kind=NOT_KEPT,
     )
 

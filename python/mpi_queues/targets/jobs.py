@@ -79,7 +79,7 @@ def reaching_out(job: Job, found: Sequence[Target], engine: str = ANY_ENGINE) ->
         if engine == ANY_ENGINE:
             return list(found)
         raise UserError(
-            f"{name}: {engine} does not reach the other hosts of it from here",
+            f"{name}: {engine} does not reach its other hosts from here",
             help="leave out --engine, or name the nodes: --job hosts:NODESET",
             kind="no_engine",
         )

@@ -207,5 +207,5 @@ def _with_the_rest(target: PidTarget, error: UserError) -> UserError:
     if not known:
         return error
     return UserError(
-        f"{error.args[0]}; all that is known of it without that: {known}", help=error.help, kind=error.kind
+        f"{error.args[0]}; without that, all that is known of it: {known}", help=error.help, kind=error.kind
     )

@@ -34,7 +34,7 @@ def via_instead(text: str) -> str:
     how = {"gdb": "gdb -p PID", "lldb": "lldb -p PID"}.get(text)
     if how is None:
         return f"{shown(text)}: not one of {', '.join(VIA)}"
-    return f"no debugger reads for the command line; start one yourself ({how}) and type in it: mpi diagnose"
+    return f"the command line reads without a debugger; start one yourself ({how}) and type in it: mpi diagnose"
 
 
 def ask(targets: Sequence[ReadTarget], request: Request, found: Answers, quiet: bool) -> None:
@@ -153,8 +153,8 @@ def _times(answers: Sequence[Answer]) -> List[str]:
     alone = sum(answer.stopped is None for answer in answers)
     told = (
         f"{len(stopped)} ranks were stopped within {max(stopped) - min(stopped):.2f} s and read in {whole:.2f} s, "
-        f"{whole / len(stopped) * 1000:.0f} ms a rank; what their queues say is of the time when each was stopped"
-        + (f". {alone} more were read one by one, later" if alone else "")
+        f"{whole / len(stopped) * 1000:.0f} ms a rank; each queue is as of the moment its rank was stopped"
+        + (f". {alone} more were read later, one by one" if alone else "")
     )
     return [told]
 

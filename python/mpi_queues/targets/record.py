@@ -31,7 +31,7 @@ class Recorded:
     def add_problem(self, label: str, problem: Optional[str]) -> None:
         """Says what is wrong with a process that is there."""
         if problem is not None:
-            self.problems.append(f"{label}: {problem}; it is recorded as far as it goes")
+            self.problems.append(f"{label}: {problem}; what could be read of it is recorded")
 
 
 def record(wanted: Sequence[Target], request: Request, output: str, *, quiet: bool = False) -> Recorded:

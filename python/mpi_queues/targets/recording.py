@@ -71,7 +71,7 @@ def open_recording(path: Path) -> Recording:
     except NativeError as error:
         if inside.is_page(path):
             raise UserError(
-                f"{shown(os.fspath(path))}: a report has what was read of the processes, and not their memory",
+                f"{shown(os.fspath(path))}: a report has what was read of the processes, but not their memory",
                 help="name a recording, or what the report was made from",
                 kind="recording",
             ) from None
@@ -113,7 +113,7 @@ def load(path: Path, request: Request) -> Snapshot:
     if not snapshots:
         name = shown(os.fspath(path))
         help_text = failures[0].help if failures else f"to see what is left, type: mpi-queues recording info {name}"
-        raise UserError("\n".join(problems) or f"{name}: it has no process", help=help_text, kind="recording")
+        raise UserError("\n".join(problems) or f"{name}: it has no processes", help=help_text, kind="recording")
     return Snapshot.merged([*snapshots, *outlines], problems)
 
 

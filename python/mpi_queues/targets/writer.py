@@ -97,7 +97,7 @@ def new_recording(path: Path) -> Iterator[RecordingWriter]:
         writer = RecordingWriter(file)
         yield writer
         if not writer.processes:
-            raise UserError(f"nothing was recorded: {shown(str(place))} is not written", kind="not_recorded")
+            raise UserError(f"nothing was recorded: {shown(str(place))} was not written", kind="not_recorded")
         file.write(recording_end(writer.processes))
         writer.size = file.tell()
 
@@ -115,5 +115,5 @@ def _check_replaceable(place: pathlib.Path) -> None:
         Recording(place)
     except NativeError as error:
         raise UserError(
-            f"{shown(str(place))} exists and is not a recording; it is left as it is: {error}", kind="exists"
+            f"{shown(str(place))} exists and is not a recording; it was not changed: {error}", kind="exists"
         ) from None

@@ -33,7 +33,7 @@ def run(words: List[str], name: str, alarm: Alarm, directory: str) -> Iterator[s
             try:
                 file = opened.enter_context(_given(alarm))
             except OSError as error:
-                yield f"{command} is not given the JSON: {error.strerror}"
+                yield f"{command} cannot be given the JSON: {error.strerror}"
             process = subprocess.Popen(words, stdin=file, env=environment(name, alarm, directory))
     except OSError as error:
         yield f"{command}: {error.strerror}"
@@ -41,7 +41,7 @@ def run(words: List[str], name: str, alarm: Alarm, directory: str) -> Iterator[s
     try:
         status = process.wait(TIME)
     except subprocess.TimeoutExpired:
-        yield f"{command} has not ended after {duration(TIME)}, and is not waited for"
+        yield f"{command} has not ended after {duration(TIME)}; the watch does not wait for it"
         return
     if status:
         yield f"{command} ended with status {status}"

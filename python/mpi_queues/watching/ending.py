@@ -28,11 +28,12 @@ def command(job: str) -> Optional[List[str]]:
     """
     if job.startswith("hosts:"):
         raise UsageError(
-            f"{job}: nodes are no job that can be ended", help="leave out --end, or name the job by its launcher"
+            f"{job}: a set of nodes is not a job that can be ended",
+            help="leave out --end, or name the job by its launcher",
         )
     if job.startswith("pals:"):
         raise UsageError(
-            f"{job}: an application of PALS is not ended", help="leave out --end, or name its job: pbs:JOBID"
+            f"{job}: mpi-queues does not end applications of PALS", help="leave out --end, or name its job: pbs:JOBID"
         )
     for prefix, words in _COMMANDS.items():
         if job.startswith(prefix):
@@ -47,7 +48,7 @@ def end(launcher: Optional[int], job: str, ranks: List[int]) -> List[str]:
     if words is not None:
         return _run(words)
     if launcher is None:
-        return [f"{job}: its launcher is not known, and it was not ended"]
+        return [f"{job}: its launcher is not known, so it was not ended"]
     started: Dict[int, Optional[int]] = {pid: processes.start_time(pid) for pid in [launcher, *ranks]}
     processes.send(launcher, signal.SIGTERM)
     # A launcher that is stopped hears nothing.

@@ -107,7 +107,7 @@ class Service:
 
     def _alarm(self, alarm: Alarm) -> None:
         self.has_alarmed = True
-        what = "some ranks of it can never go on, and have not moved" if alarm.held else "nothing of it has moved"
+        what = "some of its ranks can never go on, and have not moved" if alarm.held else "nothing in it has moved"
         sentence = f"{self._name}: {what} for {duration(alarm.seconds)}, since {clock(alarm.since)}"
         _say(f"{sentence}. {alarm.diagnosis.headline}")
         written = self._directory.write(alarm.diagnosis, [f"{sentence}."], self._looks)
@@ -132,7 +132,7 @@ class Service:
 
     def end_job(self) -> None:
         """Ends the job."""
-        _say(f"{self._name}: it is ended now")
+        _say(f"{self._name}: ending it now")
         launcher = self._launcher
         if launcher is not None and processes.start_time(launcher) != self._started:
             return

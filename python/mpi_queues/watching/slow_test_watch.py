@@ -141,7 +141,7 @@ def _end(launcher: int, name: str) -> None:
     from ..targets.jobs import found_job
     from . import ending
 
-    _write(f"mpi-queues: {name}: it is ended now\n")
+    _write(f"mpi-queues: {name}: ending it now\n")
     pids: List[int] = []
     with contextlib.suppress(UserError):
         pids = [entry.pid for entry in found_job(str(launcher), _FOUND).ranks if entry.here and entry.pid is not None]

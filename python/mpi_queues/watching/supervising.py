@@ -87,7 +87,7 @@ class Launcher:
             sys.stdout.flush()
             sys.stderr.flush()
         if not prctl.is_there():
-            _tell("this Python has no ctypes: where this command is killed, the launcher runs on")
+            _tell("this Python has no ctypes: if this command is killed, the launcher runs on")
         above = os.getpid()
         told, tell = os.pipe()
         pid = os.fork()

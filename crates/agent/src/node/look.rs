@@ -51,7 +51,7 @@ impl Found {
                 }
                 Some(Ok(Told::Recorded(bytes, problem))) => {
                     self.recorded.push(bytes);
-                    let wrong = problem.map(|problem| format!("{problem}; it is recorded as far as it goes"));
+                    let wrong = problem.map(|problem| format!("{problem}; what could be read of it is recorded"));
                     self.parts.push(placed(rank, wrong));
                 }
                 Some(Err(failure)) => self.parts.push(placed(rank, Some(failure.in_a_line()))),

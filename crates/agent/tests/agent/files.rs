@@ -69,7 +69,7 @@ fn what_is_no_recording_is_left_as_it_is() {
     fs::write(place.0.join("notes"), "mine").unwrap();
     let (status, said) = record(&place.path("notes"));
     assert_eq!(status, Some(3));
-    assert!(said.contains("exists and is not a recording; it is left as it is"), "{said}");
+    assert!(said.contains("exists and is not a recording; it was not changed"), "{said}");
     assert_eq!(fs::read(place.0.join("notes")).unwrap(), b"mine");
     for (name, because) in [("none/a", "No such file"), (".", "is a directory"), ("", "is a directory")] {
         let (status, said) = record(&place.path(name));

@@ -135,7 +135,7 @@ fn destructor<'c>(context: &Context<'c>, procs: &[ProcIndex]) -> Option<&'c str>
 pub fn passed_by_words(context: &Context<'_>, procs: &[ProcIndex], function: &str) -> Option<String> {
     let all = !procs.is_empty() && procs.iter().all(|proc| passed_by(context, *proc, function));
     let does = if procs.len() == 1 { "does" } else { "do" };
-    all.then(|| format!("By the source {} {does} not come to {function} any more.", words::procs(context.job, procs)))
+    all.then(|| format!("By the source, {} {does} not reach {function} any more.", words::procs(context.job, procs)))
 }
 
 /// Whether by its source a process does not come to a collective function any more.
@@ -236,14 +236,14 @@ fn finding(context: &Context<'_>, circle: &[&Place<'_>]) -> Finding {
     let mut summary = told(context, circle);
     let mut evidence = Vec::new();
     if circle.iter().any(|place| place.is_blocking()) {
-        evidence.push("Each of these waits for members that wait in another one.".to_owned());
+        evidence.push("Each of these ranks waits for members that wait in another one.".to_owned());
     } else {
         summary.push_str(", each for ranks that have not started it");
     }
     for place in circle.iter().filter(|place| !place.is_blocking()).take(NAMED) {
         let missing: Vec<ProcIndex> = place.missing.iter().copied().filter(|proc| known.contains(proc)).collect();
         evidence.push(format!(
-            "By the library's numbers {} {} not started that on {}, and {} in another one.",
+            "By the library's numbers, {} {} not started that on {}, and {} in another one.",
             words::procs(context.job, &missing),
             have(missing.len()),
             on(context, place.communicator),
@@ -251,7 +251,7 @@ fn finding(context: &Context<'_>, circle: &[&Place<'_>]) -> Finding {
         ));
     }
     evidence.push(
-        "So it is where ranks call collectives of several communicators in different orders, or leave one out."
+        "This happens if ranks call collectives of several communicators in different orders, or leave one out."
             .to_owned(),
     );
     if let Some(name) = circle.iter().find_map(|place| destructor(context, place.stuck)) {

@@ -155,12 +155,13 @@ fn different(
     ranks.sort_unstable();
     ranks.dedup();
     let mut evidence = vec![
-        "All members of a communicator must call its collective operations in the same order; none of these can complete."
+        "All members of a communicator must call its collective operations in the same order; none of these can \
+         complete."
             .to_owned(),
     ];
     if let Some(group) = by_root {
         let function = &group.collective.function;
-        evidence.push(format!("Not certain: ranks in {function} have given different roots, which may be the reason."));
+        evidence.push(format!("Not certain: ranks in {function} gave different roots, which may be the reason."));
     } else if !certain {
         evidence.extend(context.doubts(&groups.iter().flat_map(|group| group.stuck.clone()).collect::<Vec<_>>()));
     }
@@ -243,11 +244,12 @@ impl<'g> Crossed<'g> {
         ranks.sort_unstable();
         ranks.dedup();
         let mut evidence = vec![
-            "All members of a communicator must call its collective operations in the same order, also the non-blocking \
+            "All members of a communicator must call its collective operations in the same order, also the \
+             non-blocking \
              ones."
                 .to_owned(),
             format!(
-                "By the library's numbers {} {} not started what {} {} for.",
+                "By the library's numbers, {} {} not started what {} {} for.",
                 words::procs(job, &self.inside),
                 if self.inside.len() == 1 { "has" } else { "have" },
                 words::procs(job, waiting),
@@ -312,7 +314,7 @@ fn missing(
     let mut evidence = whereabouts(context, &missing, &mut summary);
     evidence.extend(passed_by_words(context, &missing, function));
     if by_root {
-        evidence.push("Not certain: ranks have given different roots, which may be the reason.".to_owned());
+        evidence.push("Not certain: ranks gave different roots, which may be the reason.".to_owned());
     } else if !certain {
         if group.reach != Reach::All {
             evidence.push(format!("Not certain: ranks may leave {function} before others have entered it."));
@@ -403,7 +405,7 @@ fn only_roots(context: &Context<'_>, id: CollectiveId, collective: &Collective) 
     let certain = all.iter().all(sure);
     let place = place(context, collective);
     let each = words::procs(context.job, all);
-    let mut evidence = vec!["All members must give the same root. With one root some members only send.".to_owned()];
+    let mut evidence = vec!["All members must give the same root. With one root, some members only send.".to_owned()];
     if !certain {
         evidence.extend(context.doubts(all));
     }

@@ -57,7 +57,7 @@ fn of(context: &Context<'_>, stuck: &Stuck, certain: bool) -> Vec<Finding> {
     found.sort_by_key(|(members, _)| std::cmp::Reverse(*members));
     let mut found: Vec<Finding> = found.into_iter().take(SHOWN).map(|(_, finding)| finding).collect();
     if let Some(last) = found.last_mut().filter(|_| more > 0) {
-        last.evidence.push(format!("{} like these are not told one by one.", words::counted(more, "more deadlock")));
+        last.evidence.push(format!("{} like these are not listed one by one.", words::counted(more, "more deadlock")));
     }
     found
 }
@@ -116,12 +116,12 @@ fn finding(
     }
     let still = members.iter().all(|proc| context.seen.get(proc.0) == Some(&Seen::Still));
     if still {
-        evidence.push("Between two looks nothing of these ranks moved.".to_owned());
+        evidence.push("These ranks did not move between two looks.".to_owned());
     }
     if !certain {
         evidence.extend(context.doubts(members));
     } else if !still {
-        evidence.push("Nothing is on its way between them: what was sent has arrived.".to_owned());
+        evidence.push("No message is on its way between them: all that were sent have arrived.".to_owned());
     }
     let mut finding = Finding {
         kind: FindingKind::Deadlock,

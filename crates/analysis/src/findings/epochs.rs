@@ -49,7 +49,7 @@ fn finding(context: &Context<'_>, procs: &[ProcIndex], certain: bool, deadlocks:
             format!("{} {verb} in {name}", words::procs(context.job, procs))
         })
         .collect();
-    let mut evidence = vec!["Nobody who could end these epochs can go on.".to_owned()];
+    let mut evidence = vec!["No rank that could end these epochs can go on.".to_owned()];
     if !certain {
         evidence.extend(context.doubts(procs));
     }

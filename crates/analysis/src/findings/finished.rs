@@ -116,8 +116,7 @@ fn finding(
         ended.iter().filter(|proc| exceptions::python_ended(context, **proc)).copied().collect();
     if !silent.is_empty() {
         evidence.push(format!(
-            "Python has ended in {}: an exception that may have ended the program is not kept; what it has written to its \
-             standard error tells.",
+            "Python has ended in {}. An exception that may have ended the program is not kept: see its standard error.",
             words::procs(job, &silent)
         ));
     }
@@ -127,7 +126,7 @@ fn finding(
         evidence.push(format!("{} {verb} for these in turn.", capital(&words::procs(job, &through))));
     }
     if direct.iter().all(|proc| context.seen.get(proc.0) == Some(&Seen::Still)) {
-        evidence.push("Between two looks nothing of the ranks that wait moved.".to_owned());
+        evidence.push("The ranks that wait did not move between two looks.".to_owned());
     } else if !certain {
         evidence.extend(context.doubts(direct));
     }

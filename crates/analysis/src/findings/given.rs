@@ -150,7 +150,7 @@ fn contents(context: &Context<'_>, collective: &Collective, members: &[Member<'_
     let same_type = given.iter().all(|(_, other)| element(other) == element(first));
     let kind = if same_type { FindingKind::CountMismatch } else { FindingKind::DatatypeMismatch };
     let named: Vec<(ProcIndex, String)> = given.iter().map(|(proc, items)| (*proc, items.words())).collect();
-    let rule = "What is sent and what is received for it must be as many elements of the same datatype.";
+    let rule = "A send and its receive must have the same number of elements of the same datatype.";
     let mut finding = differing(context, collective, kind, &named, rule)?;
     advice::give(&mut finding, Change::Contents);
     Some(finding)

@@ -112,7 +112,7 @@ pub fn by_itself(context: &Context<'_>, proc: ProcIndex) -> Option<Finding> {
     others.insert(0, proc);
     let mut evidence: Vec<String> = threads(context, proc);
     if *never == Never::Ended {
-        evidence.push("The lock has the number of a thread that is there no more.".to_owned());
+        evidence.push("The lock has the number of a thread that no longer exists.".to_owned());
     }
     let mut finding = Finding {
         kind: FindingKind::Deadlock,

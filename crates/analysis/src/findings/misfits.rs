@@ -47,14 +47,14 @@ pub fn others_started(
         .collect();
     let sure = certain && (proven || by_call.iter().all(|(function, procs)| is_sure(function, procs)));
     let mut evidence = vec![format!(
-        "By the library's numbers these are the same collective of {}: number {}.",
+        "By the library's numbers, these are the same collective of {}: number {}.",
         on(context, pending.communicator),
         pending.sequence
     )];
     if proven {
         evidence.push(NO_COMMON.to_owned());
     } else if !sure {
-        evidence.push("Not certain: which calls started them follows from the source.".to_owned());
+        evidence.push("Not certain: which calls started them is known only from the source.".to_owned());
     }
     Some(Finding {
         kind: FindingKind::CollectiveMismatch,
@@ -70,7 +70,7 @@ pub fn others_started(
 
 /// What the library has planned for the members.
 const NO_COMMON: &str =
-    "What the library has planned for it differs so that no single function can have started it on all of them.";
+    "The library's plans for it differ so much that no single function can have started it on all of them.";
 
 /// Members whose libraries have planned what does not fit together.
 pub fn do_not_fit(context: &Context<'_>, pending: &Pending<'_>, misfit: &Misfit, certain: bool) -> Finding {
@@ -78,7 +78,7 @@ pub fn do_not_fit(context: &Context<'_>, pending: &Pending<'_>, misfit: &Misfit,
     let who = words::procs(context.job, waiting);
     let name = pending.name();
     let numbers =
-        format!("By the library's numbers these are the same collective of {place}: number {}.", pending.sequence);
+        format!("By the library's numbers, these are the same collective of {place}: number {}.", pending.sequence);
     let mut evidence = vec![numbers];
     let (kind, summary, proven) = match misfit {
         Misfit::Functions => {
@@ -92,7 +92,7 @@ pub fn do_not_fit(context: &Context<'_>, pending: &Pending<'_>, misfit: &Misfit,
         }
         Misfit::Roots { function, by_root } => {
             evidence.push("All members must give the same root; the root is a rank in the communicator.".to_owned());
-            evidence.push("The roots follow from the messages that the library has planned.".to_owned());
+            evidence.push("The roots are worked out from the messages that the library has planned.".to_owned());
             let told: Vec<String> =
                 by_root.iter().map(|(root, procs)| words::gives_root(context.job, procs, *root)).collect();
             let name = function.as_deref().unwrap_or(&name);
@@ -107,7 +107,8 @@ pub fn do_not_fit(context: &Context<'_>, pending: &Pending<'_>, misfit: &Misfit,
             let one = pending.only().is_some();
             if !one {
                 evidence.push(
-                    "Not certain: whether the functions differ, or their roots, does not follow from that; the calls do not fit."
+                    "Not certain: the calls do not match, but whether their functions or their roots differ is not \
+                     known from that."
                         .to_owned(),
                 );
             }
@@ -180,7 +181,7 @@ pub fn other_roots(context: &Context<'_>, pending: &Pending<'_>) -> Option<Findi
         certain: false,
         evidence: vec![
             "All members must give the same root; the root is a rank in the communicator.".to_owned(),
-            "Not certain: the roots are what the calls in the source would be given now.".to_owned(),
+            "Not certain: the roots are what the calls in the source would get now.".to_owned(),
         ],
         blamed: context.blamed(&group.waiting),
         ..Finding::default()

@@ -227,7 +227,7 @@ impl<'a> Context<'a> {
             }
         }
         if told.is_empty() {
-            told.push("Not certain: it is not known for sure which of several things these ranks wait for.".to_owned());
+            told.push("Not certain: these ranks may wait for one of several things.".to_owned());
         }
         told
     }

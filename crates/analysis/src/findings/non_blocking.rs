@@ -205,7 +205,8 @@ fn not_begun(context: &Context<'_>, pending: &Pending<'_>, missing: &[ProcIndex]
     let (who, others) = (words::procs(job, missing), words::procs(job, waiting));
     let mut summary = format!("{who} {have} not started {name} on {place} for which {others} {wait}");
     let mut evidence = vec![format!(
-        "The library numbers the non-blocking collectives of {place}: {others} {wait} for number {sequence}, which {who} {have} not reached."
+        "The library numbers the non-blocking collectives of {place}: {others} {wait} for number {sequence}, which \
+         {who} {have} not reached."
     )];
     evidence.extend(whereabouts(context, missing, &mut summary));
     evidence.extend(passed_by_words(context, missing, &name));
@@ -249,7 +250,7 @@ fn different(context: &Context<'_>, pending: &Pending<'_>) -> Finding {
     let others = others(context, pending);
     let all: Vec<ProcIndex> = waiting.iter().chain(&others).copied().collect();
     let mut evidence = vec![format!(
-        "By the library's numbers all members of {place} have begun it, and all of them are in MPI calls."
+        "By the library's numbers, all members of {place} have begun it, and all of them are in MPI calls."
     )];
     let what = match pending.function() {
         Some(name) => format!("for {name} on {place}"),
@@ -274,12 +275,12 @@ fn different(context: &Context<'_>, pending: &Pending<'_>) -> Finding {
             _ => summary = format!("on {place} {} as the same collective", words::list(&told, "and")),
         }
         evidence.push(format!(
-            "By the source these have number {sequence}; what {who} {wait} for has {}.",
+            "By the source, these have number {sequence}; what {who} {wait} for has {}.",
             pending.sequence
         ));
     }
     evidence.push(
-        "Not certain: that they began different ones, in a different order, or with different roots, follows only from \
+        "Not certain: the only sign that they began different ones, in a different order, or with different roots is \
          that it does not complete."
             .to_owned(),
     );

@@ -180,9 +180,7 @@ pub fn explain(context: &Context<'_>, pending: &Pending<'_>, finding: &mut Findi
             .map(|(function, procs)| format!("{function} ({})", words::procs(context.job, procs)))
             .collect();
         let told = words::list(&told, "and");
-        finding
-            .evidence
-            .push(format!("By the source they have differed before that, since number {sequence}: {told}."));
+        finding.evidence.push(format!("By the source, they already differ from number {sequence} on: {told}."));
     }
     put_first(finding, blamed);
 }

@@ -140,7 +140,7 @@ pub(super) fn find(context: &Context<'_>, collective: &Collective, members: &[Me
         summary: format!("in {}{} {summary}{more}", collective.function, place(context, collective)),
         ranks: context.ranks(&procs),
         calls: context.calls(&procs),
-        evidence: vec!["What one sends to another and what that one receives must be as many elements.".to_owned()],
+        evidence: vec!["A rank must send to another as many elements as that one receives from it.".to_owned()],
         blamed: context.blamed(&procs),
         ..Finding::default()
     };

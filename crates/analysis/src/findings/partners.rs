@@ -125,8 +125,7 @@ fn names(context: &Context<'_>, function: &str) -> Option<Finding> {
         })
         .collect();
     let mut evidence = vec![
-        "All members of a group must give the same group, under the same name, to make a communicator of it."
-            .to_owned(),
+        "To make a communicator of a group, all its members must pass the same group and the same name.".to_owned(),
     ];
     if !certain {
         evidence.push("Not certain: they may be members of different groups.".to_owned());
@@ -196,7 +195,7 @@ fn finding(context: &Context<'_>, pair: &Pair<'_>, count: usize) -> Finding {
                 if third.is_some() { "," } else { " and" },
                 third.map_or_else(String::new, |third| format!(" and waits for {third}"))
             ),
-            "Whom a rank names as a source must name it as a destination when the topology is made.",
+            "A rank that another names as a source must name that one as a destination when the topology is made.",
         ),
     };
     if count > 1 && pair.sort == Sort::Neighbours {
@@ -216,10 +215,7 @@ fn finding(context: &Context<'_>, pair: &Pair<'_>, count: usize) -> Finding {
         ranks: context.ranks(&procs),
         calls: context.calls(&procs),
         certain: false,
-        evidence: vec![
-            rule.to_owned(),
-            format!("Not certain: {other} may come to {one} in a later call of {function}."),
-        ],
+        evidence: vec![rule.to_owned(), format!("Not certain: {other} may reach {one} in a later call of {function}.")],
         blamed: context.blamed(&procs),
         ..Finding::default()
     };

@@ -41,7 +41,7 @@ fn of(context: &Context<'_>, proc: ProcIndex) -> Vec<Finding> {
             ranks: context.ranks(&[proc]),
             calls: vec![RankCall { rank: words::rank(context.job, proc), call: call.clone(), waits_for: None }],
             certain,
-            evidence: vec!["A persistent request that is not active is complete for those who wait for it.".to_owned()],
+            evidence: vec!["A wait for a persistent request that is not active returns at once.".to_owned()],
             blamed: blamed(words::rank(context.job, proc), call, &idle),
             ..Finding::default()
         })

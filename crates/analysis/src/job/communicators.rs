@@ -113,13 +113,14 @@ impl fmt::Display for Doubt {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         to.write_str(match self {
             Self::Several => {
-                "a process has several communicators that look the same; they are told apart by their order"
+                "a process has several communicators that look the same; they are distinguished by their order"
             }
             Self::NoContext => {
-                "no context id is known, so communicators of equal members are told apart by name and order only"
+                "no context id is known, so communicators with the same members are distinguished by name and order \
+                 only"
             }
-            Self::NoMembers => "its members are not known, so it may be several communicators of equal context id",
-            Self::Twice => "several of the processes that were read say that they are the same member of it",
+            Self::NoMembers => "its members are not known, so it may be several communicators with the same context id",
+            Self::Twice => "several of the processes that were read claim to be the same member of it",
             Self::OtherMember => "a process says that it is another member of it than its rank in the group",
         })
     }

@@ -108,7 +108,7 @@ pub fn name(job: &Job<'_>, proc: ProcIndex) -> String {
 fn missing(queue: &Queue) -> Option<String> {
     let why = || match (&queue.detail, queue.state) {
         (Some(detail), _) => detail.clone(),
-        (None, QueueState::Ok) => "of some that were found it could not be told what they are".to_owned(),
+        (None, QueueState::Ok) => "some were found, but it is not known what they are".to_owned(),
         (None, _) => "they could not be read".to_owned(),
     };
     (!queue.is_whole()).then(why)

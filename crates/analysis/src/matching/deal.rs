@@ -13,7 +13,7 @@ type Wanted = (Option<ProcIndex>, Option<i64>);
 
 const NO_TAG: &str = "its tag is not known";
 const NO_PEER: &str = "which rank it is for is not known";
-const OTHERS: &str = "of some operations that it could meet too little is known";
+const OTHERS: &str = "too little is known about some operations that could match it";
 
 /// A message, as far as matching goes.
 #[derive(Clone, Copy)]

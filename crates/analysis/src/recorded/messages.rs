@@ -199,7 +199,8 @@ fn finish(snapshot: &mut Snapshot, member: &Member, own: Counts, sides: [(usize,
     let (read, peers) = sides[usize::from(side_of_peers(member, inter.is_some()))];
     let why = if !own.is_sure() {
         Some(
-            "not all of its messages could be counted: some were cancelled, freed, or had no room in the flight recorder",
+            "not all of its messages could be counted: some were cancelled, freed, or did not fit into the flight \
+             recorder",
         )
     } else if i64::try_from(read).is_ok_and(|read| read < size) {
         Some("messages of members that were not read are not known")

@@ -249,12 +249,12 @@ impl<'a> Context<'a, '_> {
         let outside = matches!(wait_kind(&call.c_name()), WaitKind::Collective(Chapter::Processes, _));
         let semantics = |id: &CollectiveId| match self.semantics(call, reach, *id) {
             // All members are there.
-            Need::Nothing if outside => Need::Unknown("it waits for processes outside this job"),
+            Need::Nothing if outside => Need::Unknown("the call waits for processes outside this job"),
             need => need,
         };
         let needs: Vec<Need> = ids.iter().map(semantics).collect();
         let need = match needs.len() {
-            0 => Need::Unknown("it is not known on which communicator it is"),
+            0 => Need::Unknown("the communicator of the call is not known"),
             1 => needs.into_iter().next().unwrap_or(Need::Nothing),
             _ => Need::Any(needs),
         };

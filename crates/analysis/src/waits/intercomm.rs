@@ -8,7 +8,7 @@ use model::{Call, Process};
 /// The only function in which members of two groups wait for one another before they have a communicator in common.
 pub const INTERCOMM_CREATE: &str = "MPI_Intercomm_create";
 
-const NOT_TOLD: &str = "for whom the leaders of the two groups wait is not known";
+const NOT_TOLD: &str = "which ranks the leaders of the two groups wait for is not known";
 
 impl<'a> Context<'a, '_> {
     /// What the leaders wait for on the communicator that both are in. Open MPI sends and receives there with the tag that was

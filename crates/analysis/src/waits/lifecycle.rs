@@ -8,7 +8,7 @@ impl<'a> Context<'a, '_> {
     /// The rest of the job: to start, or to come to its end.
     pub(super) fn lifecycle(&self, call: &'a Call) -> Found<'a> {
         let Some(id) = self.collectives.of(self.proc, call.thread) else {
-            return Found::only(Need::Unknown("it is not known who else is in this job"));
+            return Found::only(Need::Unknown("which other processes are in this job is not known"));
         };
         let need = if self.collectives.get(id).missing.is_empty() { Need::Nothing } else { Need::Others(id) };
         Found { need, in_flight: Some(NOT_COUNTED), operations: Vec::new() }

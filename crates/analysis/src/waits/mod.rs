@@ -252,7 +252,7 @@ impl<'a> Context<'a, '_> {
             "MPI_Test" | "MPI_Testall" => self.wait(call, true),
             "MPI_Testany" | "MPI_Testsome" => self.wait(call, false),
             "MPI_Win_test" => self.epoch(call),
-            _ => Found::only(Need::Unknown("it is not known for what it polls")),
+            _ => Found::only(Need::Unknown("what the call polls for is not known")),
         }
     }
 
@@ -272,8 +272,8 @@ impl<'a> Context<'a, '_> {
             WaitKind::OneSided => self.access(call),
             WaitKind::Init | WaitKind::Finalize => self.lifecycle(call),
             WaitKind::BufferDetach => self.buffered(),
-            WaitKind::Connect => Found::only(Need::Unknown("it waits for processes outside this job")),
-            WaitKind::Unknown => Found::only(Need::Unknown("it is not known what this function waits for")),
+            WaitKind::Connect => Found::only(Need::Unknown("the call waits for processes outside this job")),
+            WaitKind::Unknown => Found::only(Need::Unknown("what this function waits for is not known")),
         }
     }
 }

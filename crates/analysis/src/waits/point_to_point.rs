@@ -7,10 +7,10 @@ use crate::matching::Outcome;
 use model::{Call, OperationStatus, QueueKind, Remark};
 
 pub(super) const NOT_COUNTED: &str =
-    "this MPI library does not count messages, so one that is on its way just now cannot be ruled out by one look";
+    "this MPI library does not count messages, so one look cannot rule out that one is on its way";
 const ON_ITS_WAY: &str = "the counters of the MPI library say that a message is on its way";
-const HEADER_UNSEEN: &str = "the message was not seen at its receiver, so it may just be taken";
-const QUEUE_UNREAD: &str = "the queue of what it has posted could not be read";
+const HEADER_UNSEEN: &str = "the message was not seen at its receiver, which may just be taking it";
+const QUEUE_UNREAD: &str = "the queue of posted operations could not be read";
 
 impl<'a> Context<'a, '_> {
     /// MPI_Recv and what receives like it.
@@ -75,7 +75,7 @@ impl<'a> Context<'a, '_> {
         });
         let needs: Vec<Need> = needs.collect();
         if needs.is_empty() {
-            return Found::only(Need::Unknown("neither the queues nor the arguments tell what it waits for"));
+            return Found::only(Need::Unknown("neither the queues nor the arguments say what the call waits for"));
         }
         Found { need: Need::Any(needs), in_flight: Some(unsure), operations: Vec::new() }
     }
@@ -128,7 +128,7 @@ impl<'a> Context<'a, '_> {
         } else {
             match self.peer_of(op) {
                 Some(sender) => (Need::Proc(sender), self.traffic.between(self.job, op.shared, sender, self.proc)),
-                None => return (Need::Unknown("it is not known from whom it receives"), None),
+                None => return (Need::Unknown("which rank the call receives from is not known"), None),
             }
         };
         match wait_kind {
@@ -141,7 +141,7 @@ impl<'a> Context<'a, '_> {
     fn pending_send(&self, op: &Op<'a>) -> (Need, Option<&'static str>) {
         let Some(receiver) = self.peer_of(op) else {
             if op.operation.internal {
-                return (Need::Unknown("it is not known to whom it sends"), None);
+                return (Need::Unknown("which rank the call sends to is not known"), None);
             }
             // Whoever it is, it is a member.
             return (Need::AnyOf(op.shared, self.other_side(op.shared)), Some(HEADER_UNSEEN));

@@ -70,10 +70,10 @@ pub struct Open<'a> {
     by_request: HashMap<u64, (Posted, bool, usize)>,
 }
 
-const UNRESOLVED: &str = "the communicator that the call was given is none of those that were found";
-const CONTRADICTED: &str = "the arguments of the call and what the library has posted for it do not agree";
-const DROPPED: &str = "in the queues of what it has posted something was found of which it cannot be told what it is";
-const NOT_WHOLE: &str = "not all of what it has posted could be read";
+const UNRESOLVED: &str = "the communicator of the call is not among those that were found";
+const CONTRADICTED: &str = "the arguments of the call differ from what the library has posted for it";
+const DROPPED: &str = "the queues of posted operations have an entry that is not understood";
+const NOT_WHOLE: &str = "not all posted operations could be read";
 
 /// Which operations a call waits for.
 #[derive(Debug)]

@@ -5,10 +5,10 @@ use super::{Context, Found, Need, Op, Posted};
 use functions::{WaitKind, wait_kind};
 use model::{Call, CallRequest, Communicator, Remark, RequestSort, RequestState, SourceKind};
 
-const NO_REQUEST: &str = "what its request is was not found among what is pending";
-const FREED: &str = "a request that it waits for was freed";
+const NO_REQUEST: &str = "the request of the call was not found among the pending ones";
+const FREED: &str = "a request that the call waits for was freed";
 pub(super) const REUSED: &str = "the library may use the memory of a freed request for another one";
-const INCOMPLETE: &str = "which requests it waits for is not known";
+const INCOMPLETE: &str = "which requests the call waits for is not known";
 
 impl<'a> Context<'a, '_> {
     /// MPI_Wait, MPI_Waitall (`all`), MPI_Waitany, MPI_Waitsome.

@@ -127,7 +127,7 @@ fn left_out(later: Option<&[&str]>) -> Snapshot {
 fn a_collective_that_a_rank_does_not_come_to_any_more_was_left_out() {
     let (findings, first) = told(&left_out(Some(&["MPI_Finalize"])));
     assert_eq!((first.kind, first.certain, &*first.ranks), (Kind::MissingInCollective, true, &[2][..]));
-    assert!(first.evidence.iter().any(|one| one.contains("does not come to MPI_Allreduce any more")), "{first:?}");
+    assert!(first.evidence.iter().any(|one| one.contains("does not reach MPI_Allreduce any more")), "{first:?}");
     // That the others are not in the barrier yet follows from it.
     assert_eq!(of_kind(&findings, Kind::MissingInCollective).len(), 1, "{findings:?}");
     assert!(of_kind(&findings, Kind::CollectiveMismatch).is_empty(), "{findings:?}");

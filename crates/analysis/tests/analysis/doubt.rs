@@ -51,7 +51,7 @@ fn arguments_and_queue_that_agree_are_certain() {
 #[test]
 fn a_queue_that_contradicts_the_arguments_is_not_certain() {
     for arguments in [&[("source", 0), ("tag", 999)][..], &[("source", 0)], &[("tag", 999)]] {
-        doubted(&damaged(arguments), "do not agree");
+        doubted(&damaged(arguments), "the arguments of the call differ");
     }
 }
 
@@ -60,18 +60,18 @@ fn a_dropped_request_forbids_certainty() {
     for queue in 0..2 {
         let mut snapshot = damaged(&[("source", 1), ("tag", 4)]);
         snapshot.processes[1].communicators[0].queues_mut()[queue].dropped = 1;
-        doubted(&snapshot, "it cannot be told what it is");
+        doubted(&snapshot, "an entry that is not understood");
     }
 }
 
 #[test]
 fn a_communicator_that_does_not_resolve_forbids_certainty() {
     let mut snapshot = damaged(&[("comm", 0x5555)]);
-    doubted(&snapshot, "none of those that were found");
+    doubted(&snapshot, "not among those that were found");
     // One that resolved to what is no communicator of the process.
     snapshot.processes[1].calls[0].arguments.clear();
     snapshot.processes[1].calls[0].communicator = Some(0x77);
-    doubted(&snapshot, "none of those that were found");
+    doubted(&snapshot, "not among those that were found");
 }
 
 #[test]
@@ -79,7 +79,7 @@ fn a_queue_that_was_not_read_whole_is_certain_only_with_the_arguments() {
     use model::QueueState;
     let mut snapshot = damaged(&[]);
     snapshot.processes[1].communicators[0].pending_receives.state = QueueState::Error;
-    doubted(&snapshot, "not all of what it has posted could be read");
+    doubted(&snapshot, "not all posted operations could be read");
 }
 
 #[test]

@@ -26,7 +26,7 @@ fn a_tag_mismatch_names_both_tags() {
     let calls: Vec<_> =
         found[0].calls.iter().map(|call| (call.rank, call.call.line, call.waits_for.as_deref())).collect();
     assert_eq!(calls, [(Some(0), Some(7), Some("tag 17 from rank 1 on \"halo\"")), (Some(1), Some(9), None)]);
-    assert_eq!(found[0].evidence[0], "the message of 128 bytes lies among the unexpected messages of rank 0");
+    assert_eq!(found[0].evidence[0], "the message of 128 bytes is among the unexpected messages of rank 0");
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn a_message_tells_of_the_send_that_it_names() {
     let told = &sends(&job, 0)[0];
     assert_eq!((facts(told), told.desired_local_rank), ((Some(3), Some(7), Some(12)), Some(3)));
     let evidence = told.evidence.as_deref().unwrap();
-    assert_eq!(evidence, "peer, tag, length: told by the message at rank 3, which names this request");
+    assert_eq!(evidence, "peer, tag, length: from the message at rank 3, which names this request");
     assert!(told.unknown.is_empty());
     // The same number in another process is another request.
     assert_eq!(facts(&sends(&job, 1)[0]), NOTHING);
@@ -169,7 +169,7 @@ fn sends_stand_in_the_order_of_their_messages_at_each_peer() {
     let tags = |job: &Snapshot| sends(job, 0).iter().filter_map(|send| send.desired_tag).collect::<Vec<_>>();
     assert_eq!(tags(&job), [33, 22, 55, 44, 11, 66]);
     assert_eq!(job.processes[0].communicators[0].pending_sends.unordered, 2);
-    assert!(job.processes[0].notes[0].contains("in which order they were posted is not known"));
+    assert!(job.processes[0].notes[0].contains("the order in which they were posted is not known"));
     complete(&mut job);
     assert_eq!((tags(&job), job.processes[0].notes.len()), (vec![33, 22, 55, 44, 11, 66], 1));
     // A send that may be to any of them.

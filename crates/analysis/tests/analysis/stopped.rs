@@ -60,7 +60,7 @@ fn who_is_frozen_is_told_apart() {
     snapshot.processes[2].state = Some("frozen".into());
     let expected = "Not known whether the job is stuck: 1 rank outside MPI, 1 rank stopped by a signal, 1 rank frozen by its \
                     cgroup; rank 1 is stopped by a signal and goes on after: kill -CONT 102; rank 2 is frozen by a cgroup and \
-                    goes on when 0 is written to its cgroup.freeze.";
+                    goes on once 0 is written to its cgroup.freeze.";
     assert_eq!(told(&snapshot), (State::Unknown, expected.to_owned()));
 }
 

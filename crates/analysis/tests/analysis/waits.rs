@@ -173,7 +173,7 @@ fn ranks_that_only_exchange_messages_may_be_in_a_live_lock() {
         verdict.headline
     };
     let live_lock =
-        "Perhaps a live lock: ranks 0 and 1 exchange messages (MPI_Recv), and nothing else of the job changed.";
+        "Perhaps a live lock: ranks 0 and 1 exchange messages (MPI_Recv), and nothing else in the job changed.";
     assert_eq!(told(&snapshot, &pids[..2]), live_lock);
     let mut earlier = snapshot.clone();
     earlier.processes[1].calls[0].function = "MPI_Ssend".into();

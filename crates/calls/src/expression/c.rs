@@ -167,7 +167,7 @@ fn vector<T: Typed>(value: &T) -> Result<(T, i128), Unknown> {
     if value.shape()? != Shape::Record {
         return Err(of_type(value, "has no elements"));
     }
-    let no_container = || of_type(value, "is no container that is known here");
+    let no_container = || of_type(value, "is not a known container");
     let inside = value.member("_M_impl").map_err(|_| no_container())?;
     let first = inside.member("_M_start").map_err(|_| no_container())?;
     let last = inside.member("_M_finish").map_err(|_| no_container())?;

@@ -70,7 +70,7 @@ pub(super) fn number(word: &str) -> Result<i128, SyntaxProblem> {
         _ => (10, digits.as_str()),
     };
     if !digits.chars().all(|digit| digit.is_digit(radix)) {
-        return Err(SyntaxProblem(format!("{word} is no number")));
+        return Err(SyntaxProblem(format!("{word} is not a number")));
     }
     i128::from_str_radix(digits, radix).ok().filter(|value| *value < LARGEST).ok_or_else(too_large)
 }

@@ -56,7 +56,7 @@ impl<S: Scope> Evaluator<'_, S> {
         let Some(array) = self.array(base)? else { return self.intrinsic(base, given).map(Value::Number) };
         let mut indices = Vec::new();
         for (bounds, one) in dimensions(&array, given)?.into_iter().zip(given) {
-            let Subscript::One(index) = one else { return Err(Unknown::new("a section of an array is no number")) };
+            let Subscript::One(index) = one else { return Err(Unknown::new("a section of an array is not a number")) };
             indices.push(inside(self.integer(index)?, bounds)?);
         }
         behind(Value::Typed(array.at(&indices)?))
@@ -75,14 +75,14 @@ impl<S: Scope> Evaluator<'_, S> {
             Value::Typed(array) if array.shape()? == Shape::Array => Ok(Some(array)),
             // To programs names of intrinsic functions are free: rank, size, max.
             _ if matches!(base, Node::Name(name) if Function::named(name).is_some()) => Ok(None),
-            _ => Err(Unknown::new("what is indexed is no array")),
+            _ => Err(Unknown::new("what is indexed is not an array")),
         }
     }
 
     /// Where a section begins that is one piece of memory: another one may have been copied for the call.
     fn section(&self, base: &Node, given: &[Subscript]) -> Result<Evaluated, Unknown> {
         let copied = || Unknown::new("a section that is not one piece of memory may have been copied for the call");
-        let Some(array) = self.array(base)? else { return Err(Unknown::new("a section of what is no array")) };
+        let Some(array) = self.array(base)? else { return Err(Unknown::new("a section of what is not an array")) };
         let dimensions = dimensions(&array, given)?;
         let mut first = Vec::new();
         let mut second = None;
@@ -128,7 +128,7 @@ impl<S: Scope> Evaluator<'_, S> {
             return self.extent(name, asked, given);
         }
         let Some(function) = Function::named(name) else {
-            return Err(Unknown::new(format!("{name} is a function, or nothing that is known here")));
+            return Err(Unknown::new(format!("{name} is a function, or is not known here")));
         };
         let mut numbers = Vec::new();
         for one in given {
@@ -160,7 +160,7 @@ impl<S: Scope> Evaluator<'_, S> {
             }
             (Extent::Lower, [(low, _)]) => Ok(*low),
             (Extent::Upper, [(_, high)]) => Ok(*high),
-            _ => Err(Unknown::new(format!("{name} of several dimensions is no number"))),
+            _ => Err(Unknown::new(format!("{name} of several dimensions is not a number"))),
         }
     }
 }
@@ -210,5 +210,5 @@ fn inside(index: i128, (low, high): Bounds) -> Result<i128, Unknown> {
 }
 
 fn not_understood(name: &str) -> Unknown {
-    Unknown::new(format!("{name} is not understood with what it is given"))
+    Unknown::new(format!("{name} is not understood with these arguments"))
 }

@@ -8,7 +8,7 @@ use super::{c_grammar, fortran_grammar};
 pub struct Object {
     /// A variable, and the members that lead from it: `req`, `halo.requests`.
     pub path: String,
-    /// Which element of it, from 0 (of Fortran: its index), where the source says a number; a value that is no array is its
+    /// Which element of it, from 0 (of Fortran: its index), where the source says a number; a value that is not an array is its
     /// own element 0.
     pub element: Option<i128>,
     /// Whether it is the address of what a pointer holds, so that other paths may lead to it.

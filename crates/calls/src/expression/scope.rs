@@ -16,7 +16,7 @@ pub enum Shape {
     Array,
     /// A structure, a class or a union.
     Record,
-    /// A function, a number that is no integer, and whatever else there is.
+    /// A function, a number that is not an integer, and whatever else there is.
     Other,
 }
 
@@ -165,7 +165,7 @@ pub(super) fn of_type<T: Typed>(value: &T, what: &str) -> Unknown {
 }
 
 fn no_integer<T: Typed>(value: &T) -> Unknown {
-    of_type(value, "is no integer")
+    of_type(value, "is not an integer")
 }
 
 /// A value as a function of MPI was given it.
@@ -192,10 +192,10 @@ pub(super) fn given<T: Typed>(value: &Value<T>, fortran: bool) -> Result<Evaluat
         (Some(number), _) => Ok(Evaluated { number, width: None, place }),
         // Fortran gives the address of everything.
         (None, Some(number)) if fortran => Ok(Evaluated { number, width: Some(value.size()?), place }),
-        _ => Err(of_type(value, "is no number")),
+        _ => Err(of_type(value, "is not a number")),
     }
 }
 
 pub(super) fn no_memory() -> Unknown {
-    Unknown::new("the array is in no memory")
+    Unknown::new("the array is not in memory")
 }

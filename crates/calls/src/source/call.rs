@@ -35,9 +35,9 @@ pub fn find(source: &Source, function: &str, line: i64) -> Result<CallText, Unkn
         found.extend(anywhere(source, function));
     }
     if found.len() > 1 {
-        return Err(Unknown::new(format!("several calls of {function} stand in line {line} of {name}")));
+        return Err(Unknown::new(format!("line {line} of {name} has several calls of {function}")));
     }
-    found.pop().ok_or_else(|| Unknown::new(format!("no call of {function} stands in line {line} of {name}")))
+    found.pop().ok_or_else(|| Unknown::new(format!("line {line} of {name} has no call of {function}")))
 }
 
 /// The calls that a line has to do with, each once; no more than tells that there are several.

@@ -211,7 +211,7 @@ impl Sources {
         }
         let Some(built) = built else {
             return Err(Unknown::new(format!(
-                "whether the source file {} is the one that the program was built from is not known",
+                "not known whether the program was built from this source file {}",
                 base_name(path)
             )));
         };

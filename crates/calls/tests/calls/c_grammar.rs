@@ -159,7 +159,7 @@ fn what_is_refused() {
         ("static_cast<std::vector<int>>(a)".to_owned(), "the type of a cast is not understood"),
         ("99999999999999999999999".to_owned(), "a number in it is larger than a program's"),
         ("9".repeat(1999), "a number in it is larger than a program's"),
-        ("09".to_owned(), "09 is no number"),
+        ("09".to_owned(), "09 is not a number"),
         ("3.5".to_owned(), "'3' has no meaning here"),
         ("a@3".to_owned(), "'@' has no meaning here"),
         ("a\0".to_owned(), "has no meaning here"),

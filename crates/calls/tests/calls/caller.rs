@@ -151,7 +151,7 @@ fn finding_it_out_takes_no_longer_than_ranks_can_wait() {
     let [busy, waiting] = [MadeUpCaller { looks: busy, ..caller() }, MadeUpCaller { pause: waiting, ..caller() }]
         .map(|one| one.told("MPI_Send"));
     for (told, late) in [(busy, 5), (waiting, 6)] {
-        let found = told.iter().filter(|one| one.ends_with(": finding it out would take too long")).count();
+        let found = told.iter().filter(|one| one.ends_with(": it would take too long to find out")).count();
         assert_eq!((found, told.len()), (late, 6), "{told:?}");
     }
 }

@@ -217,7 +217,7 @@ fn why_an_expression_has_no_value() {
         ("a / 0", "the expression divides by zero"),
         ("vec[3]", "the container has no element 3: there are 3"),
         ("(nix)a", "no type nix"),
-        ("c", "a value of the type made-up RECORD is no number"),
+        ("c", "a value of the type made-up RECORD is not a number"),
     ] {
         assert_eq!(c(text).unwrap_err().to_string(), reason, "{text}");
     }
@@ -225,9 +225,9 @@ fn why_an_expression_has_no_value() {
         ("grid(3, 5)", "the array has no element 3: they go from 0 to 2"),
         ("grid(1)", "an array of 2 dimensions with 1 indices"),
         ("sparse(1:2)", "a section that is not one piece of memory may have been copied for the call"),
-        ("a(1)", "what is indexed is no array"),
-        ("nix(1)", "nix is a function, or nothing that is known here"),
-        ("mod(a)", "mod is not understood with what it is given"),
+        ("a(1)", "what is indexed is not an array"),
+        ("nix(1)", "nix is a function, or is not known here"),
+        ("mod(a)", "mod is not understood with these arguments"),
         ("a = 3", "it changes the program"),
     ] {
         assert_eq!(fortran(text).unwrap_err().to_string(), reason, "{text}");

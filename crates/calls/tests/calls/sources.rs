@@ -104,9 +104,9 @@ fn of_two_calls_in_a_statement_the_one_at_the_line_is_meant() {
 fn what_is_not_found_is_said() {
     let source = opened(&sources("said"), "a.c");
     for (line, function, reason) in [
-        (14, "MPI_Recv", "several calls of MPI_Recv stand in line 14 of a.c"),
-        (16, "MPI_Barrier", "no call of MPI_Barrier stands in line 16 of a.c"),
-        (2, "MPI_Recv", "no call of MPI_Recv stands in line 2 of a.c"),
+        (14, "MPI_Recv", "line 14 of a.c has several calls of MPI_Recv"),
+        (16, "MPI_Barrier", "line 16 of a.c has no call of MPI_Barrier"),
+        (2, "MPI_Recv", "line 2 of a.c has no call of MPI_Recv"),
         (99, "MPI_Recv", "the source a.c has no line 99"),
         (0, "MPI_Recv", "the source a.c has no line 0"),
         (-1, "MPI_Recv", "the source a.c has no line -1"),
@@ -115,7 +115,7 @@ fn what_is_not_found_is_said() {
     }
     let long = Source::new(Path::new("/x/long.c"), "é".repeat(20_001) + "\nf();");
     assert_eq!(said(find(&long, "MPI_Recv", 1)), "line 1 of long.c has 20,001 characters");
-    assert_eq!(said(find(&long, "MPI_Recv", 2)), "no call of MPI_Recv stands in line 2 of long.c");
+    assert_eq!(said(find(&long, "MPI_Recv", 2)), "line 2 of long.c has no call of MPI_Recv");
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn a_source_that_is_newer_or_not_there_is_not_read() {
     let (path, kept) = (base.join("a.c"), Sources::new());
     for (built, reason) in [
         (Some(modified(&path) - 1.0), "the source a.c was changed after the program was built"),
-        (None, "whether the source file a.c is the one that the program was built from is not known"),
+        (None, "not known whether the program was built from this source file a.c"),
     ] {
         assert_eq!(said(kept.read(&path, built, None)), reason);
     }

@@ -163,7 +163,7 @@ pub fn find(strings: &Strings<'_>) -> Result<Option<Info>, Refused> {
         Text::Is(text) if !text.is_empty() => Some(text.to_string()),
         Text::Is(_) | Text::Null => None,
         Text::Not(reason) => {
-            problems.push(format!("its {field} is no text: {reason}"));
+            problems.push(format!("its {field} is not text: {reason}"));
             None
         }
     };

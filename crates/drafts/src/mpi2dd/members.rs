@@ -41,7 +41,7 @@ impl Members {
             [("host_name", &entry.host), ("executable_name", &entry.executable), ("comm_world_id", &entry.world)]
         {
             if let Some(reason) = text.problem() {
-                tell(format!("its {field} is no text: {reason}"));
+                tell(format!("its {field} is not text: {reason}"));
             }
         }
         let rank = (entry.rank >= 0).then_some(entry.rank);
@@ -144,7 +144,7 @@ impl Members {
         for world in &self.worlds {
             let name = world_name(&world.id);
             if usize::from(world.started) + world.spawns.len() > 1 {
-                problems.add(format!("{name}: its entries do not agree on how it was spawned, so this is not known"));
+                problems.add(format!("{name}: its entries disagree on how it was spawned"));
             }
             for spawn in &world.spawns {
                 if spawn.rank < 0 || spawn.sequence < 0 {

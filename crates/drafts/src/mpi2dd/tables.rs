@@ -122,7 +122,7 @@ fn spawn_description(strings: &Strings<'_>, at: TargetAddr) -> Result<Option<Spa
     let fields = Fields { strings, bytes: &bytes, width };
     let world = fields.text(0);
     if let Some(reason) = world.problem() {
-        return Err(Reason::new(format!("the world that its spawn descriptor at {at} names is no text: {reason}")));
+        return Err(Reason::new(format!("the world that its spawn descriptor at {at} names is not text: {reason}")));
     }
     Ok(Some(SpawnDescription { world, rank: fields.number(1, 0), sequence: fields.number(1, 1) }))
 }

@@ -16,7 +16,7 @@ use plugins::host::foreign::until_nul;
 use target::{Reason, printable};
 
 /// Why most facts of requests, and some of the other kinds, are not known.
-pub const NO_MEMBER: &str = "plug-ins cannot tell it: the interface has no member for it";
+pub const NO_MEMBER: &str = "plug-ins cannot give it: the interface has no member for it";
 
 /// A handle of which nothing is known, because of `reason`.
 pub fn unknown(query: &Query, reason: &str, teller: &str) -> Handle {
@@ -151,7 +151,7 @@ pub fn freed(info: &HandlePluginInfo, by_application: bool, by_mpi: bool, handle
     } else if can_tell(info, kind, capability::FREED_HANDLE) {
         handle.freed = Some(by_application);
     } else {
-        not_known(handle, "freed", "the plug-in says that it cannot tell");
+        not_known(handle, "freed", "the plug-in says that it does not know");
     }
 }
 
@@ -163,7 +163,7 @@ pub fn name_in(bytes: &[u8]) -> Option<String> {
 /// References to objects of which only the handles are known; or why there are none.
 pub fn list(kind: HandleKind, part: Part, supported: bool, raw: &RawAnswer) -> Known<Vec<Reference>> {
     if !supported {
-        return Err("the plug-in says that it cannot tell".into());
+        return Err("the plug-in says that it does not know".into());
     }
     let summary = || kind.c_type().to_owned();
     let one = |handle: u64| Reference { kind, handle: Some(hex(handle)), summary: summary(), doubtful: false };
@@ -205,7 +205,7 @@ fn of_request(told: &RequestInfo, raw: &RawAnswer, info: &HandlePluginInfo, hand
 
 fn of_status(told: StatusInfo, handle: &mut Handle) {
     handle.predefined = Some(told.bitflags & abi::PREDEFINED != 0);
-    not_known(handle, "fortran", "a status is no handle");
+    not_known(handle, "fortran", "a status is not a handle");
     no_members(handle, &["source", "tag", "error", "bytes", "cancelled"]);
     handle.summary = match handle.predefined {
         Some(true) => "a predefined MPI_Status".to_owned(),
@@ -256,7 +256,7 @@ fn of_errhandler(told: &ErrhandlerInfo, raw: &RawAnswer, info: &HandlePluginInfo
     let supported = can_tell(info, handle.kind, capability::HANDLE_LIST);
     let attached = match kinds[..] {
         [kind] => list(kind, Part::Attached, supported, raw),
-        _ => Err("of which kind the objects are is not known".into()),
+        _ => Err("the kind of the objects is not known".into()),
     };
     attached.tell("attached_to", handle);
     handle.summary = match (&handle.name, object) {

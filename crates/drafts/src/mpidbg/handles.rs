@@ -216,8 +216,8 @@ fn without_query(kind: HandleKind) -> Handle {
     unknown(
         kind,
         &format!(
-            "plug-ins tell of communicators, error handlers, requests and statuses only, not of {}s; the built-in reader \
-             does: leave out the source, or set it to builtin",
+            "plug-ins know communicators, error handlers, requests and statuses only, not {}s; to have the built-in \
+             reader, leave out the source or set it to builtin",
             kind.noun()
         ),
     )

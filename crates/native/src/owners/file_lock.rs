@@ -176,14 +176,14 @@ fn holders(locks: &str, wanted: &Wanted, own: Open) -> (Vec<i64>, Option<&'stati
         held.iter().position(|held| *held == known).map(|place| held.remove(place));
     }
     if held.is_empty() {
-        return (Vec::new(), Some("no process of this machine holds it: perhaps one of another node does"));
+        return (Vec::new(), Some("no process on this machine holds it; a process on another node may"));
     }
     // Who took a lock of an open file may have ended, and left it to a child.
     let by_process = |held: &Lock<'_>| held.pid > 0 && (held.kind == "POSIX" || peers::is_there(held.pid));
     let mut found: Vec<i64> = held.iter().filter(|held| by_process(held)).map(|held| held.pid).collect();
     if found.len() < held.len() {
         let Some(other) = by_open_files(own, wanted) else {
-            return (Vec::new(), Some("the system does not tell which process holds it"));
+            return (Vec::new(), Some("the system does not say which process holds it"));
         };
         found.push(other);
     }

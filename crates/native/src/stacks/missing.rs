@@ -2,14 +2,14 @@
 
 use crate::images::Missing;
 
-const GUESS: &str = "what its functions are and who called them is a guess";
+const GUESS: &str = "its functions and their callers are a guess";
 
 /// A sentence about one. `of_core`: whether its process is one of a core file.
 pub(super) fn sentence(missing: &Missing, of_core: bool) -> String {
     let Missing { path, in_memory, build_id, other } = missing;
     let named = named(path, build_id.as_deref());
     if !of_core {
-        return format!("the file of {named} is not there any more (it was replaced or deleted): {GUESS}");
+        return format!("the file of {named} no longer exists (it was replaced or deleted): {GUESS}");
     }
     let remedy = match build_id {
         Some(_) => "install or copy the one with that build-id to that path, and its debug information",
@@ -17,8 +17,8 @@ pub(super) fn sentence(missing: &Missing, of_core: bool) -> String {
     };
     match other {
         Some(_) if !in_memory => format!(
-            "the core file does not hold the beginning of {named}, so nobody can tell whether the file here is the same: \
-             {GUESS}; dump the next one with: echo 0x7f > /proc/PID/coredump_filter"
+            "the core file does not hold the beginning of {named}, so it is not known whether the file here is the \
+             same: {GUESS}; dump the next one with: echo 0x7f > /proc/PID/coredump_filter"
         ),
         Some(other) => {
             let there = if other.path == *path { "the file there" } else { &other.path };
@@ -55,6 +55,6 @@ mod tests {
         assert!(told(true, None, None, true).contains("/lib/libx.so, which is not here"));
         assert!(told(false, None, Some(None), true).contains("coredump_filter"));
         let live = told(true, Some("12ab"), Some(None), false);
-        assert!(live.starts_with("the file of /lib/libx.so (build-id 12ab) is not there any more"), "{live}");
+        assert!(live.starts_with("the file of /lib/libx.so (build-id 12ab) no longer exists"), "{live}");
     }
 }

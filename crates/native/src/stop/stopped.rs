@@ -83,7 +83,7 @@ pub enum StopError {
         wait: KernelWait,
     },
     /// A program of another kind of machine, such as one of 32 bits.
-    #[error("it is a program of another kind of machine than mpi-queues")]
+    #[error("it is a program for another kind of machine than mpi-queues")]
     OtherMachine,
     /// Anything else.
     #[error("{0}")]

@@ -159,7 +159,7 @@ extern "C" fn dprints(text: *const c_char) {
 extern "C" fn errorstring(code: c_int) -> *mut c_char {
     let text = match code {
         OK => c"no error",
-        NOT_FOUND => c"the debugger does not know this name",
+        NOT_FOUND => c"the debugger has no such name",
         UNREADABLE => c"target memory cannot be read there",
         BAD_ARGUMENT => c"the debugger was asked for something impossible",
         INTERNAL => c"the debugger's own error",

@@ -39,8 +39,8 @@ pub fn why(
 
 fn signal_name(signal: i32) -> String {
     match signal {
-        libc::SIGSEGV => "SIGSEGV, an access to memory that is not there".to_owned(),
-        libc::SIGBUS => "SIGBUS, an access to memory that is not there".to_owned(),
+        libc::SIGSEGV => "SIGSEGV, an access to memory that does not exist".to_owned(),
+        libc::SIGBUS => "SIGBUS, an access to memory that does not exist".to_owned(),
         libc::SIGABRT => "SIGABRT, it called abort".to_owned(),
         libc::SIGFPE => "SIGFPE, an arithmetic error such as a division by zero".to_owned(),
         libc::SIGILL => "SIGILL, an instruction that does not exist".to_owned(),

@@ -92,10 +92,8 @@ pub fn end_of_queue(queue: &mut Queue, class: QueueKind, in_setup: bool, code: i
         abi::END_OF_LIST => {}
         abi::NO_INFORMATION => {
             queue.state = QueueState::NoInformation;
-            queue.detail = Some(format!(
-                "this plug-in cannot tell about {}; the built-in reader may (source builtin)",
-                class.name()
-            ));
+            queue.detail =
+                Some(format!("this plug-in does not know {}; the built-in reader may (source builtin)", class.name()));
         }
         code => {
             let function = if in_setup { "mqs_setup_operation_iterator" } else { "mqs_next_operation" };

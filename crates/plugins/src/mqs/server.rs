@@ -198,8 +198,10 @@ impl<'a> PluginServer<'a> {
                 self.spawn_breakpoint = convert::function_name(name);
                 if self.spawn_breakpoint.is_none() {
                     let shown = printable(&name[..name.len().min(LONGEST_SHOWN)]);
-                    let problem =
-                        format!("the plug-in names {shown:?} as the function to stop in, which is no function's name");
+                    let problem = format!(
+                        "the plug-in names {shown:?} as the function to stop in, which is not the name of a \
+                            function"
+                    );
                     self.report.problems.push(problem);
                 }
             }

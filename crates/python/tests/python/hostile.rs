@@ -122,7 +122,7 @@ fn many_threads_of_long_names_are_not_read_to_their_end() {
         let texts = stacks.iter().flat_map(|stack| &stack.frames);
         let size: usize = texts.map(|frame| frame.function.as_ref().map_or(0, String::len)).sum();
         assert!(size < MOST_TEXT, "{size}");
-        assert!(found.notes.iter().any(|note| note.contains("more frames and names")), "{:?}", found.notes);
+        assert!(found.notes.iter().any(|note| note.contains("more Python frames and names")), "{:?}", found.notes);
         assert!(found.notes.len() < 20 && found.exceptions.is_empty(), "{:?}", found.notes.len());
     });
 }
@@ -148,7 +148,7 @@ fn large_tables_of_lines_are_paid_for() {
             made.thread(frame, 1);
         }
         let (_, found) = quick("tables", || read(&made));
-        assert!(found.notes.iter().any(|note| note.contains("more frames and names")), "{:?}", found.notes);
+        assert!(found.notes.iter().any(|note| note.contains("more Python frames and names")), "{:?}", found.notes);
     });
 }
 

@@ -256,13 +256,13 @@ fn what_is_no_handle_says_why() {
         };
         for (kind, raw, state, words) in [
             (HandleKind::Comm, 0x8c00_0001, HandleState::Invalid, "0x8c000001 is MPI_DOUBLE_INT"),
-            (HandleKind::Comm, 0, HandleState::Invalid, "is no handle of MPICH"),
+            (HandleKind::Comm, 0, HandleState::Invalid, "is not an MPICH handle"),
             (HandleKind::Comm, 0x8400_0010, HandleState::Invalid, "has no communicator with the handle"),
             (HandleKind::Comm, 0xc400_0000, HandleState::Invalid, "has no communicator with the handle"),
             (HandleKind::Comm, 0x7f00_1234_5678, HandleState::Invalid, "more than the 32 bits"),
             (HandleKind::Comm, 0x8400_000b, HandleState::Freed, "among the library's free objects"),
             (HandleKind::Session, 0xb800_0000, HandleState::Invalid, "has made no session yet"),
-            (HandleKind::File, 0x10, HandleState::Invalid, "is no address"),
+            (HandleKind::File, 0x10, HandleState::Invalid, "is not an address"),
             (HandleKind::File, HEAP, HandleState::Invalid, "no open file of ROMIO"),
         ] {
             let (found, summary) = told(kind, raw);

@@ -21,9 +21,9 @@ const LIBRARY: &str = "libmpi_queues_recorder.so";
 const WORLD: HandleWord = HandleWord(1);
 const OWN: HandleWord = HandleWord(2);
 
-const NOTE: &str = "its operations are told by the flight recorder: what its calls have begun and none has completed";
-const UNEXPECTED: &str = "the flight recorder sees no messages that nobody has received; `mpi-queues diagnose` of all ranks finds them by \
-                          counting";
+const NOTE: &str = "its operations come from the flight recorder: what its calls have begun and none has completed";
+const UNEXPECTED: &str = "the flight recorder does not see messages that no rank has received; `mpi-queues diagnose` \
+    of all ranks finds them by counting";
 
 impl SessionError {
     /// Whether the flight recorder may know what cannot be read: the MPI is there, and it is one that nobody reads.

@@ -31,7 +31,7 @@ pub enum CoreError {
         reason: String,
     },
     /// It is compressed, and no debugger reads it so.
-    #[error("{path}: compressed by {}: debuggers read core files that are not", packing.program())]
+    #[error("{path}: compressed by {}: debuggers read only uncompressed core files", packing.program())]
     Packed {
         /// The core file.
         path: String,
@@ -59,7 +59,7 @@ pub enum CoreError {
         reason: String,
     },
     /// It is compressed, and there is too little space to unpack it.
-    #[error("{path}: compressed, and there is no room in {directory} to unpack it: {} MiB are free there", free >> 20)]
+    #[error("{path}: compressed, and {directory} has too little space to unpack it: {} MiB are free there", free >> 20)]
     NoRoom {
         /// The core file.
         path: String,
@@ -69,7 +69,7 @@ pub enum CoreError {
         free: u64,
     },
     /// It is compressed, and unpacked larger than any.
-    #[error("{path}: compressed, and unpacked it has more than {} GiB, which is the limit", most >> 30)]
+    #[error("{path}: compressed, and unpacked it exceeds the limit of {} GiB", most >> 30)]
     TooLong {
         /// The core file.
         path: String,
@@ -111,7 +111,7 @@ pub enum CoreError {
         path: String,
     },
     /// What tells of the process is missing at its end.
-    #[error("{path}: the core file is truncated: {missing} bytes are missing that tell of the process")]
+    #[error("{path}: the core file is truncated: {missing} bytes that describe the process are missing")]
     Truncated {
         /// The core file.
         path: String,
@@ -127,7 +127,7 @@ pub enum CoreError {
         name: String,
     },
     /// It does not tell its program, and nobody else did.
-    #[error("{path}: does not tell which program dumped it")]
+    #[error("{path}: does not say which program dumped it")]
     NoProgram {
         /// The core file.
         path: String,
@@ -201,7 +201,7 @@ impl CoreError {
                 format!("to see whether it is whole, type: {} -t {}", packing.program(), a_word(path))
             }
             Self::NoPlace { .. } | Self::NoRoom { .. } => {
-                "name a directory with more room before the command: TMPDIR=DIRECTORY mpi-queues ...".to_owned()
+                "name a directory with more space before the command: TMPDIR=DIRECTORY mpi-queues ...".to_owned()
             }
             Self::NotElf { path } => format!("to see what it is, type: file {path}"),
             Self::OtherMachine { .. } => "read it on a machine of its own kind".to_owned(),

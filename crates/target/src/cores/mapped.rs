@@ -82,7 +82,7 @@ impl Constants {
     }
 }
 
-/// The segments of a file whose first page lies at `start`, by address; `None` where it is no ELF file.
+/// The segments of a file whose first page lies at `start`, by address; `None` where it is not an ELF file.
 fn pieces(file: &Pieces, start: u64) -> Option<Vec<Piece>> {
     let mut loaded = elf::image_segments(file)?;
     loaded.retain(|segment| segment.kind == PT_LOAD);

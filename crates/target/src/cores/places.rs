@@ -35,7 +35,7 @@ impl CoreFile {
         if let Some(mapping) = self.mapping(address) {
             return format!("memory of {}", shown(&mapping.name));
         }
-        let Some(memory) = self.memory_at(address) else { return "memory that it does not tell of".to_owned() };
+        let Some(memory) = self.memory_at(address) else { return "memory that it does not describe".to_owned() };
         match self.place(&memory) {
             Place::Stack => "the stack",
             Place::Heap => "the heap",

@@ -126,7 +126,7 @@ impl Target for CoreProcess {
             None if elf.is_complete(self) => Ok(None),
             None => Err(TargetError::File {
                 path: shown(self.executable()),
-                reason: format!("symbols of its files cannot be read, so whether it has {name} is not known"),
+                reason: format!("symbols of its files cannot be read, so it is not known whether it has {name}"),
             }),
         }
     }

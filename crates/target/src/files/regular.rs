@@ -141,7 +141,7 @@ impl There {
                 Err(asking::Failure::Error(error)) => return Err(error.into()),
             }
         }
-        Err(io::Error::other("who has read it has ended"))
+        Err(io::Error::other("the process that read it has ended"))
     }
 
     fn again(&self, about: &About) -> io::Result<Held> {

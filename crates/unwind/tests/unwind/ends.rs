@@ -65,7 +65,7 @@ fn no_more_frames_are_made_than_asked_for() {
 #[test]
 fn ends_are_sentences() {
     let told = [
-        (End::Outermost, "the last frame was called by nobody"),
+        (End::Outermost, "the last frame has no caller"),
         (End::NoMemory { address: 16 }, "the memory at 0x10 cannot be read"),
         (End::NoTables { pc: 16 }, "the code at 0x10 has no unwinding tables"),
         (End::NotCode { pc: 16 }, "the return address 0x10 is not in code"),
@@ -75,7 +75,7 @@ fn ends_are_sentences() {
             "the frame at 0x10 is found by a special register, whose value is not known",
         ),
         (End::Damaged { pc: 16 }, "the unwinding tables for 0x10 cannot be used"),
-        (End::Loop { pc: 16 }, "the frame at 0x10 does not lie above those that it called"),
+        (End::Loop { pc: 16 }, "the frame at 0x10 is not above those that it called"),
         (End::Limit, "more frames were not asked for"),
     ];
     for (end, sentence) in told {

@@ -54,7 +54,7 @@ fn what_is_no_program_of_a_known_machine_is_refused() {
     let mut bytes = program();
     bytes[18..20].copy_from_slice(&243u16.to_le_bytes());
     assert_eq!(Module::from_elf_bytes(&bytes).unwrap_err(), Unusable::Machine);
-    assert_eq!(Unusable::Format.to_string(), "it is no ELF file of 64 bits");
+    assert_eq!(Unusable::Format.to_string(), "it is not a 64-bit ELF file");
 }
 
 #[test]

@@ -211,7 +211,7 @@ def said(command: Sequence[str], otherwise: str, name: str, given: str = "", adv
     if shutil.which(command[0]) is None:
         raise UserError(
             f"{name}: {command[0]} is not installed here",
-            help=f"type this where {command[0]} is: on a login node, or {otherwise}",
+            help=f"run this where {command[0]} is installed: on a login node; or {otherwise}",
             kind="no_engine",
         )
     try:

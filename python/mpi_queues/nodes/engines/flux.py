@@ -40,7 +40,7 @@ class Flux(Nodes):
         """
         state, _, nodes = self.listed("{state} {nodelist}").strip().partition(" ")
         if state not in ("RUN", "CLEANUP") or not nodes:
-            raise _FLUX.no_job(self.name, "it does not run")
+            raise _FLUX.no_job(self.name, "it is not running")
         # From its input: a name in the command line may be taken for that of a job.
         names = _FLUX.says(self.name, "flux", "hostlist", "--expand", "-", given=f"{nodes}\n")
         return checked(names.split(), self.name)

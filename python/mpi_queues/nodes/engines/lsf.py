@@ -82,7 +82,7 @@ class Lsf(Nodes):
             )
         words = lines[0].split("|") if lines else []
         if len(words) != 3:
-            raise _LSF.no_job(self.name, "LSF knows none of that number")
+            raise _LSF.no_job(self.name, "LSF knows no job of that number")
         return words[0], words[1], words[2]
 
     same = ()

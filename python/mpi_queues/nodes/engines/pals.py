@@ -52,7 +52,7 @@ class Pals(Nodes):
         _, *lines = self._palstat("-p", self._number).split("\n")
         hosts = [line.split(None, 1)[0] for line in lines if line.strip()]
         if not hosts:
-            raise _PALS.no_job(self.name, "PALS knows no process of it")
+            raise _PALS.no_job(self.name, "PALS knows no process of this job")
         return checked(hosts, self.name)
 
     def owner(self) -> int:
@@ -81,7 +81,7 @@ class Pals(Nodes):
         found = [one["APID"] for one in _applications(self._palstat()) if _is_of(one.get("JobID", ""), self.job)]
         found = list(filter(APPLICATION.fullmatch, found))
         if not found:
-            raise _PALS.no_job(self.name, "PALS runs no application in it")
+            raise _PALS.no_job(self.name, "PALS runs no application in this job")
         if len(found) > 1:
             named = " or ".join(f"--job {shown(f'{self.name}:{one}')}" for one in found[:_MAX_NAMED])
             raise UserError(f"{self.name}: {len(found)} applications", help=f"type: {named}", kind="several_jobs")

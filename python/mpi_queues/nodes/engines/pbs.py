@@ -44,7 +44,7 @@ class Pbs(Nodes):
         about = self._about()
         state, places = about.get("job_state", ""), about.get("exec_host", "")
         if state not in _RUNS or not places:
-            raise _PBS.no_job(self.name, f"it is {_OTHERS[state]}" if state in _OTHERS else "it does not run")
+            raise _PBS.no_job(self.name, f"it is {_OTHERS[state]}" if state in _OTHERS else "it is not running")
         return checked([place.partition("/")[0] for place in places.split("+")], self.name)
 
     def owner(self) -> int:
@@ -80,7 +80,7 @@ class Pbs(Nodes):
         first, *lines = told.replace("\n\t", "").split("\n")
         whole = re.fullmatch(r"Job Id: ([!-~]{1,300})", first)
         if whole is None:
-            raise UserError(f"{self.name}: qstat tells of no job", kind="no_engine")
+            raise UserError(f"{self.name}: qstat lists no job", kind="no_engine")
         about = {"Job Id": whole[1]}
         for match in filter(None, map(_ATTRIBUTE.fullmatch, lines)):
             about.setdefault(match[1], match[2])

@@ -51,9 +51,8 @@ pub(super) fn find(context: &Context<'_, '_>) -> Vec<Finding> {
                 let Wrong { kind, summary, evidence } = wrong;
                 let mut evidence = vec![evidence];
                 if !sure {
-                    evidence.push(
-                        "whether another message is on its way that comes before this one is not known".to_owned(),
-                    );
+                    evidence
+                        .push("not known whether another message that comes before this one is on its way".to_owned());
                 }
                 let entries: Vec<&Entry<'_>> = std::iter::once(receive).chain(message).collect();
                 let blamed = blamed(context, &entries);
@@ -127,7 +126,8 @@ fn of_pair(context: &Context<'_, '_>, receive: &Entry<'_>, message: &Entry<'_>) 
             found.push(Wrong {
                 kind: FindingKind::Truncation,
                 summary: format!(
-                    "the message from {from} to {to} with {} on {on} has {bytes} bytes, its receive has room for {room}",
+                    "the message from {from} to {to} with {} on {on} has {bytes} bytes, its receive has room for \
+                     {room}",
                     tag(message)
                 ),
                 evidence: "by the order of matching this receive takes this message".to_owned(),
@@ -165,7 +165,8 @@ fn of_pair(context: &Context<'_, '_>, receive: &Entry<'_>, message: &Entry<'_>) 
             found.push(Wrong {
                 kind: FindingKind::CountMismatch,
                 summary: format!(
-                    "the message from {from} to {to} with {} on {on} has {bytes} bytes, which is no whole number of elements of {size} bytes",
+                    "the message from {from} to {to} with {} on {on} has {bytes} bytes, which is no whole number of \
+                     elements of {size} bytes",
                     tag(message)
                 ),
                 evidence: format!("the receive is of {}", items(Some(count), wanted.unwrap_or("elements"))),

@@ -311,7 +311,7 @@ pub(super) fn find(context: &Context<'_, '_>) -> Near {
     let mut findings: Vec<Finding> =
         misses.into_iter().take(MAX_FINDINGS).filter_map(|miss| finding(context, miss)).collect();
     if let (Some(last), true) = (findings.last_mut(), left_out > 0) {
-        last.evidence.push(format!("{} more of this sort", counted(left_out, "finding")));
+        last.evidence.push(format!("{} more of this kind", counted(left_out, "finding")));
     }
     Near { findings, told }
 }
@@ -355,7 +355,7 @@ fn finding(context: &Context<'_, '_>, miss: Miss<'_>) -> Option<Finding> {
     } else if let Some((proc, send)) = miss.later {
         let from = name(context.job, proc);
         finding.evidence.push(format!(
-            "not certain: by the source {from} sends what {own} waits for later, in line {}: it may be the order that is wrong",
+            "not certain: by the source, {from} sends what {own} waits for later, in line {}: the order may be wrong",
             send.line
         ));
     } else {

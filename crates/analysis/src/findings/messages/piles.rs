@@ -72,7 +72,7 @@ fn flood(context: &Context<'_, '_>, proc: ProcIndex) -> Option<Finding> {
     let tag = tag.map_or_else(|| "a tag that is not known".to_owned(), |tag| format!("tag {tag}"));
     let evidence = vec![
         format!("{} of {of_bytes} bytes come from {from} with {tag}{on}", counted(most, "message")),
-        "messages that have arrived and that no receive has taken lie in the library's memory".to_owned(),
+        "messages that have arrived and that no receive has taken use the library's memory".to_owned(),
     ];
     let mut finding = Finding {
         kind: FindingKind::UnexpectedFlood,
@@ -112,13 +112,14 @@ fn lost(context: &Context<'_, '_>, proc: ProcIndex) -> Option<Finding> {
             (
                 format!("{own} {how} with {requests} that it never completed"),
                 format!(
-                    "{complete} of {all} are complete and were not waited for, tested or freed, the others are not complete"
+                    "{complete} of {all} are complete but were not waited for, tested or freed; the others are not \
+                     complete"
                 ),
             )
         }
         _ if complete >= LOST_REQUESTS => (
             format!("{} has {complete} requests that are complete and that nobody waited for", own()),
-            "each of them keeps memory of the library until MPI_Wait, MPI_Test or MPI_Request_free".to_owned(),
+            "each of them uses the library's memory until MPI_Wait, MPI_Test or MPI_Request_free".to_owned(),
         ),
         _ => return None,
     };

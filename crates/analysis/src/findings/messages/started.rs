@@ -120,7 +120,7 @@ fn finding(
     };
     let certain = context.is_stuck_in(entry) == Some(true) && context.matching.blind(context.job, entry).is_none();
     let mut evidence = vec![format!(
-        "{own} has {} that would do it and {} inactive: waiting for such a one is over at once",
+        "{own} has {} that would do it and {} inactive: a wait for an inactive request returns at once",
         counted(count, &format!("persistent {what}")),
         if count == 1 { "is" } else { "are" }
     )];

@@ -77,11 +77,9 @@ pub(super) fn where_it_is(context: &Context<'_, '_>, message: &Entry<'_>) -> Str
     match (message.place.queue, message.same) {
         (QueueKind::PendingSends, None) => format!("the send{bytes} is pending at its sender"),
         (QueueKind::PendingSends, Some(_)) | (_, Some(_)) => {
-            format!(
-                "the message{bytes} lies among the unexpected messages of {to}, and its sender waits for the receive"
-            )
+            format!("the message{bytes} is among the unexpected messages of {to}, and its sender waits for the receive")
         }
-        (_, None) => format!("the message{bytes} lies among the unexpected messages of {to}"),
+        (_, None) => format!("the message{bytes} is among the unexpected messages of {to}"),
     }
 }
 

@@ -147,7 +147,7 @@ fn finding(context: &Context<'_, '_>, group: Group<'_, '_>) -> Finding {
             None if group.kind == FindingKind::UnmatchedReceive => {
                 "it is not certain that no message for it is on its way".to_owned()
             }
-            None => "it is not certain that its other side never comes".to_owned(),
+            None => "it is not certain that its other side is never posted".to_owned(),
         });
     }
     let mut finding = Finding { kind: group.kind, summary, certain: group.certain, evidence, ..Finding::default() };

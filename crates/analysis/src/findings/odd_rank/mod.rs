@@ -287,7 +287,8 @@ fn finding(context: &Context<'_>, spots: &Spots<'_>, placed: &[ProcIndex], odd: 
     });
     let summary = match odd.reasons.first() {
         Some(OddReason::Behind { communicator, own, others }) => format!(
-            "{who} {is} behind {the_others}: {} next non-blocking collective on {} is number {own}, theirs is {others}; {at}{there}",
+            "{who} {is} behind {the_others}: {} next non-blocking collective on {} is number {own}, theirs is \
+             {others}; {at}{there}",
             pick("its", "their"),
             words::named(communicator),
         ),
@@ -312,12 +313,12 @@ fn finding(context: &Context<'_>, spots: &Spots<'_>, placed: &[ProcIndex], odd: 
     }
 }
 
-const DOUBT: &str = "Not certain: that others are elsewhere does not say that they wait for it.";
+const DOUBT: &str = "Not certain: other ranks are elsewhere, but that does not mean that they wait for it.";
 
 /// The headline of odd ranks, where nothing else is known.
 pub fn headline(finding: &Finding, unread: Option<&str>) -> String {
     let open = unread.map_or_else(
-        || "whether that holds them up is not known".to_owned(),
+        || "not known whether that holds them up".to_owned(),
         |unread| format!("not known whether it is a deadlock: {unread}"),
     );
     format!("{}. {}.", capital(&finding.summary), capital(&open))

@@ -20,7 +20,7 @@ pub(super) fn told_of(context: &Context<'_>, number: u64, all: &Members<'_>) -> 
         return Some(told(context, (number, FindingKind::OperatorMismatch, rule), all, words));
     }
     if gave_other(all, |one| element(one.given.datatype_name.as_deref())) {
-        let rule = "all members must give datatypes that are alike";
+        let rule = "all members must give matching datatypes";
         let words = |one: &PastCollective| with(one, &items(one, has_count));
         return Some(as_advised(told(context, (number, FindingKind::DatatypeMismatch, rule), all, words)));
     }

@@ -99,7 +99,7 @@ fn first_differing(context: &Context<'_>, by_number: &ByNumber<'_>, number: u64,
     let mut finding = told(context, (number, kind, rule), all, words);
     let before = number.checked_sub(1).and_then(|before| by_number.get(&before));
     if number != 1 && before.is_none_or(|before| before.len() != all.len()) {
-        let sentence = "What was called before is not kept of all of them: they may have differed earlier.";
+        let sentence = "Earlier calls are not kept for all of them, so they may have differed before.";
         finding.evidence.push(sentence.to_owned());
     }
     finding

@@ -204,11 +204,11 @@ fn ranks_must_be_what_they_are_named_as() {
         assert_eq!(member(99).state, State::Ended);
         assert!(member(12).problem.as_ref().unwrap().contains("its host is not known"));
         assert_eq!((member(13).state, member(14).rank), (State::Here, None));
-        tells(&report, &["entry 4 of its proctable (pid 12)", "host_name is no text"]);
-        tells(&report, &["entry 5 of its proctable (pid 13)", "executable_name is no text"]);
+        tells(&report, &["entry 4 of its proctable (pid 12)", "host_name is not text"]);
+        tells(&report, &["entry 5 of its proctable (pid 13)", "executable_name is not text"]);
         tells(&report, &["entry 6 of its proctable (pid 14)", "its rank is -6"]);
         tells(&report, &["entry 6 of its proctable (pid 14)", "spawn descriptor at 0x10 cannot be read"]);
-        tells(&report, &["entry 7", "comm_world_id is no text"]);
+        tells(&report, &["entry 7", "comm_world_id is not text"]);
         tells(&report, &["entry 7", "rank 0 of the world alpha in another entry, which stands"]);
         tells(&report, &["entry 8", "no comm_world_id"]);
         tells(&report, &["2 entries of its proctable name no process, the first is entry 9, the last entry 10"]);
@@ -235,7 +235,7 @@ fn contradictions_are_told() {
     machine.add(1, &maker);
     let report = read(&machine, 1);
     tells(&report, &["the world alpha: pid 10 and pid 11 are both said to be rank 0"]);
-    tells(&report, &["the world beta", "do not agree on how it was spawned"]);
+    tells(&report, &["the world beta", "disagree on how it was spawned"]);
     tells(&report, &["the world beta", "spawned by the world gone, which no proctable has"]);
     tells(&report, &["the world beta", "names rank -1 and sequence 0"]);
 }
@@ -265,8 +265,8 @@ fn text_that_does_not_end_is_none() {
         maker.info.abort_string = maker.put(b"yyy");
         machine.add(10, &maker);
         let report = read(&machine, 10);
-        tells(&report, &["pid 10: its dll_name_64 is no text: no end is found in 4096 bytes"]);
-        tells(&report, &["pid 10: its abort_string is no text: no end is found in 3 bytes"]);
+        tells(&report, &["pid 10: its dll_name_64 is not text: no end is found in 4096 bytes"]);
+        tells(&report, &["pid 10: its abort_string is not text: no end is found in 3 bytes"]);
         assert_eq!((report.info.dll_name_64, report.info.abort_string), (None, None));
     }
 }

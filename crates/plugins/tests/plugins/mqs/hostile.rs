@@ -156,7 +156,7 @@ fn what_is_told_of_spawned_processes_is_bounded_and_checked() {
     assert_eq!((spawned.pid, spawned.host.as_str()), (4711, "h".repeat(64).as_str()));
     assert_eq!(spawned.image, "i".repeat(libc::FILENAME_MAX as usize));
     assert_eq!(outcome.spawn_breakpoint, None);
-    assert!(outcome.report.problems[0].contains("no function's name"), "{:?}", outcome.report.problems);
+    assert!(outcome.report.problems[0].contains("not the name of a function"), "{:?}", outcome.report.problems);
 
     let outcome = run("absurd-spawned -DCOMPATIBILITY=3");
     assert_eq!((outcome.failure, outcome.new_processes.len(), outcome.spawn_breakpoint), (None, 0, None));

@@ -15,7 +15,7 @@ use target::Target;
 const HANDLES: &str = "each handle says which of its facts are not known, and why";
 
 const ORDER_OF_SENDS: &str = "sends that are on no list are told as they lie in MPICH's pool of requests";
-const GONE: &str = "of a send that is done nothing need be left";
+const GONE: &str = "of a send that is done nothing may be left";
 const AT_ONCE: &str = "MPICH does not write it into the request of a message within a node that it sends at once";
 const OWN: &str = "within a communicator of one process MPICH does not keep whether any source was asked for";
 

@@ -64,7 +64,7 @@ pub fn describe(reader: &HandleReader<'_>, value: u64, depth: Depth) -> Handle {
         return handle;
     }
     if value < ABI_PREDEFINED {
-        handle.fail(HandleState::Invalid, format!("{value:#x} is no address"));
+        handle.fail(HandleState::Invalid, format!("{value:#x} is not an address"));
         return handle;
     }
     match read(reader, at, depth, &mut handle) {

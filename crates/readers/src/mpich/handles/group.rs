@@ -31,7 +31,7 @@ pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &m
         _ => (0, -1),
     };
     if count < 0 || rank >= count.max(1) {
-        return Err(ReaderError::Damaged(format!("a group has {count} members, we are number {rank}")));
+        return Err(ReaderError::Damaged(format!("a group has {count} members, this process is number {rank}")));
     }
     handle.freed_leaves_no_mark(empty, "MPI_Group_free", "communicators");
     handle::Group { rank: (rank >= 0).then_some(rank), size: count }.describe(empty, handle);

@@ -219,7 +219,7 @@ impl HandleSource for HandleReader<'_> {
             return refused(format!("{index} does not fit into a Fortran integer"));
         };
         match kind {
-            HandleKind::Status => return refused("a status is no handle: name its address".to_owned()),
+            HandleKind::Status => return refused("a status is not a handle: name its address".to_owned()),
             HandleKind::File => return file::describe_fortran(self, index),
             _ => {}
         }

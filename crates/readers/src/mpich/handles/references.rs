@@ -47,7 +47,7 @@ impl HandleReader<'_> {
     /// A reference to the group of a communicator.
     pub(super) fn group(&self, at: TargetAddr) -> Known<Option<Reference>> {
         let group = self.reference(HandleKind::Group, at).map(Some);
-        group.ok_or_else(|| "the library makes the group when somebody asks for it".into())
+        group.ok_or_else(|| "the library makes the group when the program asks for it".into())
     }
 
     /// A reference to the error handler of an object: one without any has the default one (src/mpi/errhan/errutil.c, v4.0.2).

@@ -91,7 +91,7 @@ pub fn of_integer(reader: &HandleReader<'_>, kind: HandleKind, value: HandleValu
     match value.kind() {
         Some(found) if found == wanted => {}
         Some(found) => return Ok(Meaning::Invalid(format!("{:#x} {}", value.0, other(reader, found, value)))),
-        None => return Ok(Meaning::Invalid(format!("{:#x} is no handle of MPICH", value.0))),
+        None => return Ok(Meaning::Invalid(format!("{:#x} is not an MPICH handle", value.0))),
     }
     let constant = named.map(|named| named.name).or_else(|| predefined::datatype_name(value));
     if let Some(at) = reader.process.pools.address_of(reader.target, value) {

@@ -31,7 +31,10 @@ pub fn read(reader: &HandleReader<'_>, addr: TargetAddr, depth: Depth, handle: &
     let record = Record::owned(reader.target, addr, shape.size)?;
     let (count, rank, flags) = (record.int(shape.count), record.int(shape.rank), record.uint(shape.flags));
     if count < 0 || rank >= count.max(1) {
-        return Err(ReaderError::Damaged(format!("the group at {addr} has {count} members, we are number {rank}")));
+        return Err(ReaderError::Damaged(format!(
+            "the group at {addr} has {count} members, this process is number \
+            {rank}"
+        )));
     }
     let empty = reader.symbol("ompi_mpi_group_empty")? == Some(addr);
     handle.predefined = Some(empty || flags & reader.flag("OMPI_GROUP_INTRINSIC") != 0);
@@ -60,7 +63,10 @@ impl HandleReader<'_> {
     pub(super) fn world_ranks(&self, group: TargetAddr, problems: &mut Vec<String>) -> Known<WorldRanks> {
         let groups = self.groups(problems);
         if !groups.knows_world() {
-            return Err(Reason::new("this process has no MPI_COMM_WORLD that can be read, so nobody has a rank in it"));
+            return Err(Reason::new(
+                "this process has no MPI_COMM_WORLD that can be read, so no process has a rank in \
+                it",
+            ));
         }
         groups.world_ranks(group).map(|ranks| ranks.to_vec()).map_err(Reason::of)
     }

@@ -172,7 +172,7 @@ impl<'a> HandleReader<'a> {
         let mut handle = Handle { kind, fortran: Some(index), ..Handle::default() };
         let Some(place) = kinds::of(kind) else {
             handle.state = HandleState::Invalid;
-            "a status is no handle: name its address".clone_into(&mut handle.summary);
+            "a status is not a handle: name its address".clone_into(&mut handle.summary);
             handle.detail = Some(handle.summary.clone());
             return handle;
         };

@@ -39,14 +39,14 @@ const MAX_DEPTH: usize = 16;
 pub fn find(reader: &HandleReader<'_>, kind: &Kind, addr: TargetAddr) -> Result<Found, ReaderError> {
     if addr.is_null() {
         return Ok(Found::Invalid(
-            "the null pointer, which is no MPI handle (a variable that was never set?)".to_owned(),
+            "the null pointer, which is not an MPI handle (a variable that was never set?)".to_owned(),
         ));
     }
     if reader.symbol(kind.null)? == Some(addr) {
         return Ok(Found::Null);
     }
     if !is_aligned(reader, addr) {
-        return Ok(Found::Invalid(format!("{addr} is no address of an object (never set, or garbage)")));
+        return Ok(Found::Invalid(format!("{addr} is not the address of an object (never set, or garbage)")));
     }
     let unreadable = |error: TargetError| match error {
         TargetError::Fault { .. } => Ok(Found::Invalid(format!("{addr} is not mapped (never set, or garbage)"))),

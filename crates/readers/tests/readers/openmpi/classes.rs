@@ -109,7 +109,7 @@ fn a_version_without_a_profile_is_refused_even_where_all_sizes_are_equal() {
         let shown = format!("no layout profile is for Open MPI {}.{}.{} ", version.0, version.1, version.2);
         assert!(text.starts_with(&shown), "{text}");
         assert!(text.contains("openmpi-5.0 for 5.0"), "{text}");
-        assert!(text.contains("all sizes of openmpi-4.1 are equal, but fields may lie elsewhere"), "{text}");
+        assert!(text.contains("all sizes of openmpi-4.1 are equal, but fields may be elsewhere"), "{text}");
         assert!(text.contains("mpi-queues layouts make"), "{text}");
     }
 }
@@ -143,7 +143,7 @@ fn a_process_without_the_core_classes_cannot_be_verified() {
     assert!(!verification.fits() && verification.differences.is_empty());
     assert_eq!(
         verification.to_string(),
-        "the profile openmpi-4.1 cannot be verified: the process does not show ompi_communicator_t"
+        "the profile openmpi-4.1 cannot be verified: the process does not have ompi_communicator_t"
     );
     let nothing = verify_classes(&MockTarget::new(TargetAbi::LITTLE_64), &profile);
     assert!(!nothing.fits() && nothing.checked.is_empty());

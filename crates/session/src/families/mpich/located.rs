@@ -54,7 +54,8 @@ impl Located {
     /// Why there are no queues and handles, and what to do.
     fn reason(&self) -> String {
         if self.process.library.implementation == INTEL_MPI {
-            return "Intel does not publish the structures of its library; run the program with the libmpi.so.12 of MPICH, \
+            return "Intel does not publish the structures of its library; run the program with the libmpi.so.12 of \
+                MPICH, \
                     whose ABI is the same, to see its queues"
                 .to_owned();
         }
@@ -85,7 +86,7 @@ impl Installed for Located {
     }
 
     fn handles(&self, _: &dyn Target, _: &Detected, _: &mut dyn FnMut(&dyn HandleSource)) -> Result<(), SessionError> {
-        Err(SessionError::NoLayout(format!("handles are not read: {}", self.reason())))
+        Err(SessionError::NoLayout(format!("handles cannot be read: {}", self.reason())))
     }
 
     fn capabilities(&self, _: &dyn Target, _: &Detected) -> Vec<Capability> {
@@ -105,7 +106,8 @@ impl Installed for Located {
     }
 
     fn verified(&self, _: &Detected) -> String {
-        "no layouts: names, ranks and sizes of communicators were found by what MPI_COMM_WORLD and MPI_COMM_SELF must say"
+        "no layouts: names, ranks and sizes of communicators were found by what MPI_COMM_WORLD and MPI_COMM_SELF \
+         must say"
             .to_owned()
     }
 

@@ -67,7 +67,7 @@ fn a_core_that_tells_of_no_program() {
     let path = directory.file("core", &Elf::core().memory(0x1000, b"1234", READ).bytes());
     let core = CoreFile::open(&path).unwrap();
     let error = checked(&core, None).unwrap_err();
-    assert_eq!(error.to_string(), format!("{}: does not tell which program dumped it", path.display()));
+    assert_eq!(error.to_string(), format!("{}: does not say which program dumped it", path.display()));
     assert_eq!((error.kind(), error.help()), ("no_exe", "name it: --exe EXE".to_owned()));
     // Without a vector nothing says that it is another one.
     let own = directory.file("program", &program(b"12345678"));
@@ -84,7 +84,7 @@ fn what_tells_of_the_process_may_be_cut_off() {
     let core = CoreFile::open(&path).unwrap();
     let error = checked(&core, None).unwrap_err();
     let missing = core.truncated();
-    let said = format!("the core file is truncated: {missing} bytes are missing that tell of the process");
+    let said = format!("the core file is truncated: {missing} bytes that describe the process are missing");
     assert_eq!(error.to_string(), format!("{}: {said}", path.display()));
     assert!(error.help().starts_with("dump it again; see that there is space"));
 }

@@ -54,7 +54,7 @@ fn what_is_missing_is_named() {
     let program = made.program.display();
     assert_eq!(
         missing(&made.core, 0x1234, 8),
-        format!("8 bytes at 0x1234 are not in the core file: memory that it does not tell of; {full}")
+        format!("8 bytes at 0x1234 are not in the core file: memory that it does not describe; {full}")
     );
     assert!(missing(&made.core, OTHER + 100, 8).contains("core file: anonymous memory; "));
     fs::remove_file(&made.program).unwrap();

@@ -123,7 +123,7 @@ fn unpacking_can_be_interrupted() {
 fn errors_name_the_place_and_what_to_type() {
     let path = "/tmp/a core".to_owned();
     let error = CoreError::NoRoom { path: path.clone(), directory: "/tmp".to_owned(), free: 5 << 20 };
-    assert!(error.to_string().ends_with("there is no room in /tmp to unpack it: 5 MiB are free there"), "{error}");
+    assert!(error.to_string().ends_with("/tmp has too little space to unpack it: 5 MiB are free there"), "{error}");
     assert!(error.help().contains("TMPDIR=DIRECTORY"));
     let error = CoreError::Packed { path, packing: Packing::Zstd };
     assert_eq!(error.help(), "type: zstd -dc '/tmp/a core' > core, and name that one");
