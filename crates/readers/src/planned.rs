@@ -92,12 +92,12 @@ pub fn tell(planned: &Known<Schedule>, handle: &mut Handle) -> String {
     for (fact, messages) in [("planned_sends", &planned.sends), ("planned_receives", &planned.receives)] {
         match messages {
             Some(messages) => handle.fact(fact, serde_json::to_value(messages).unwrap_or_default()),
-            None => handle.unknown(fact, "they are too many to be told, or on a communicator of the library's own"),
+            None => handle.unknown(fact, "they are too many to list, or on a communicator of the library's own"),
         }
     }
     let names: Vec<&str> = planned.functions.iter().map(|one| one.function.as_str()).collect();
     match names.as_slice() {
-        [] => handle.unknown("call", format!("{not_kept}, and its schedule does not tell it")),
+        [] => handle.unknown("call", format!("{not_kept}, and its schedule does not give it")),
         [only] => handle.fact("call", *only),
         several => {
             handle.unknown("call", format!("{not_kept}; such a schedule is made by {}", several.join(", ")));

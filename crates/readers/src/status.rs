@@ -141,7 +141,8 @@ impl Status {
             Some(name) => handle.fact("error_name", name),
             None => handle.unknown(
                 "error_name",
-                "it is no error class of the standard: functions that complete one operation leave this member as it was",
+                "it is not an error class of the standard: functions that complete one operation leave this member \
+                 as it was",
             ),
         }
         handle.fact("bytes", bytes);

@@ -96,7 +96,7 @@ fn group(raw: &RawAnswer, part: Part) -> Known<WorldRanks> {
 
 fn somebody(group: WorldRanks) -> Known<WorldRanks> {
     if group.is_empty() {
-        return Err("the plug-in delivers nobody, but each communicator has a process at least".into());
+        return Err("the plug-in delivers no process, but each communicator has at least one".into());
     }
     Ok(group)
 }

@@ -199,7 +199,7 @@ fn of_request(told: &RequestInfo, raw: &RawAnswer, info: &HandlePluginInfo, hand
     handle.summary = match (&handle.name, handle.predefined) {
         (Some(name), _) => name.clone(),
         (None, Some(true)) => "a predefined MPI_Request".to_owned(),
-        _ => "an MPI_Request, of which the plug-in tells no more".to_owned(),
+        _ => "an MPI_Request; the plug-in gives no more".to_owned(),
     };
 }
 
@@ -209,7 +209,7 @@ fn of_status(told: StatusInfo, handle: &mut Handle) {
     no_members(handle, &["source", "tag", "error", "bytes", "cancelled"]);
     handle.summary = match handle.predefined {
         Some(true) => "a predefined MPI_Status".to_owned(),
-        _ => "an MPI_Status, of which the plug-in tells no more".to_owned(),
+        _ => "an MPI_Status; the plug-in gives no more".to_owned(),
     };
 }
 

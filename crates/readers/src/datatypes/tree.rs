@@ -212,7 +212,7 @@ impl<'r> Tree<'r> {
     pub fn basic(&self, node: &Node) -> Result<Rc<Node>, ReaderError> {
         let basic = self.node(self.source.basic(node)?)?;
         if basic.size != node.size {
-            let what = format!("the datatype at {} is no copy of a predefined one", node.addr);
+            let what = format!("the datatype at {} is not a copy of a predefined one", node.addr);
             return Err(ReaderError::Damaged(what));
         }
         Ok(basic)

@@ -31,7 +31,7 @@ pub fn in_use(target: &dyn Target, shape: &Pool, at: TargetAddr) -> Result<Vec<T
     let header = shape.object.size as u64;
     let objects = regions.checked_mul(in_region).filter(|objects| *objects <= MAX_OBJECTS);
     let (Some(objects), true) = (objects, regions <= MAX_REGIONS && (header..MAX_STRIDE).contains(&stride)) else {
-        return Err(Reason::new(format!("what stands at {at} is no pool of libfabric's")));
+        return Err(Reason::new(format!("what is at {at} is not a pool of libfabric's")));
     };
     let first =
         Slot { offset: shape.pool.free.offset, size: usize::try_from(width).unwrap_or(8), kind: FieldKind::Pointer };

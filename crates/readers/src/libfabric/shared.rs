@@ -46,7 +46,7 @@ pub fn of_context(target: &dyn Target, layout: &Layout, at: TargetAddr, number: 
     let class = field(target, at, layout.endpoint.class.offset);
     let object = field(target, at, layout.endpoint.context.offset).map(TargetAddr::new);
     let (Some(object), true) = (object, class == Some(layout.classes.shared)) else {
-        return Err(Reason::new(format!("what libfabric's endpoint has at {at} is no receive context")));
+        return Err(Reason::new(format!("what libfabric's endpoint has at {at} is not a receive context")));
     };
     match (&layout.shared, &layout.shm_queue) {
         (Some(shared), _) => of_util(target, layout, shared, object, number),

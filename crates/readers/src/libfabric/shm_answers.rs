@@ -36,7 +36,7 @@ fn awaited(target: &dyn Target, shapes: &ShmAnswers, region: TargetAddr) -> Resu
     let (read, written) = (record.uint(queue.read), record.uint(queue.written));
     let waiting = written.wrapping_sub(read);
     if !count.is_power_of_two() || count > MAX_ANSWERS || mask != count - 1 || waiting > count {
-        return Err(Reason::new(format!("what stands at {at} is no queue of libfabric's answers")));
+        return Err(Reason::new(format!("what is at {at} is not a queue of libfabric's answers")));
     }
     if waiting == 0 {
         return Ok(Vec::new());

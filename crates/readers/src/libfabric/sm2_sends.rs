@@ -67,7 +67,7 @@ fn in_use(target: &dyn Target, shapes: &Sm2Sends, region: TargetAddr) -> Result<
     let at = region.wrapping_add(offset.ok_or("its part of shared memory cannot be read")?);
     let record = Record::owned(target, at, shape.size)?;
     let (count, stride) = (record.uint(shape.count), record.uint(shape.stride));
-    let no_pool = || Reason::new(format!("what stands at {at} is no pool of libfabric's"));
+    let no_pool = || Reason::new(format!("what is at {at} is not a pool of libfabric's"));
     let bytes = usize::try_from(count).ok().filter(|_| count <= MAX_ENTRIES).map(|count| count * LINK);
     let (Some(bytes), true) = (bytes, stride >= shapes.entry.size as u64) else { return Err(no_pool()) };
     let links = target.read_bytes(record.address_of(shape.next), bytes)?;

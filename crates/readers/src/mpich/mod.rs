@@ -59,8 +59,8 @@ pub struct MpichProcess {
 }
 
 /// What is said where members of groups are in no world that is known.
-const NAMELESS: &str = "communicators have members of whom this MPICH does not tell the world (as a rule that of a process that was \
-                        spawned or connected): their global ranks are not known";
+const NAMELESS: &str = "some communicators have members whose world this MPICH does not give (usually that of a \
+    spawned or connected process), so their global ranks are not known";
 
 /// The built-in reader for one stopped process.
 pub struct MpichReader<'a> {

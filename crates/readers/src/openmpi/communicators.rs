@@ -113,7 +113,7 @@ pub fn read_all(target: &dyn Target, shapes: &Shapes, groups: &Groups<'_>) -> Re
         }
         let problem = match class_of(target, shapes, addr) {
             Err(error) => error.to_string(),
-            Ok(found) if class.is_some_and(|class| class != found) => "it is no communicator".to_owned(),
+            Ok(found) if class.is_some_and(|class| class != found) => "it is not a communicator".to_owned(),
             Ok(_) => match read_one(target, shapes, groups, addr, &mut out.problems) {
                 Ok(found) => {
                     out.found.push(found);

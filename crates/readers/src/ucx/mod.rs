@@ -20,4 +20,4 @@ pub use request::{Data, Flags, More, Native, Packed, Sample};
 pub use worker::{Arrived, Workers};
 
 /// Where a message lies that nobody has taken out of shared memory.
-pub const IN_TRANSIT: &str = "lies in a ring of UCX's shared memory, from which this process has not taken it out yet";
+pub const IN_TRANSIT: &str = "is in a ring of UCX's shared memory, from which this process has not taken it out yet";

@@ -132,7 +132,7 @@ impl Corrector<'_> {
         {
             operation.not_known(
                 "persistent",
-                "a started persistent request stands in the list with its transfer, which is a request like others",
+                "a started persistent request is in the list with its transfer, which is a request like others",
             );
         }
         if self.lists.noted_apart && class != QueueKind::UnexpectedMessages && facts.context.is_none() {

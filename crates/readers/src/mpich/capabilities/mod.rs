@@ -14,7 +14,7 @@ use target::Target;
 /// What is said of handles: every kind is read, and each handle says for itself what is not known of it.
 const HANDLES: &str = "each handle says which of its facts are not known, and why";
 
-const ORDER_OF_SENDS: &str = "sends that are on no list are told as they lie in MPICH's pool of requests";
+const ORDER_OF_SENDS: &str = "sends that are on no list are listed in the order of MPICH's pool of requests";
 const GONE: &str = "of a send that is done nothing may be left";
 const AT_ONCE: &str = "MPICH does not write it into the request of a message within a node that it sends at once";
 const OWN: &str = "within a communicator of one process MPICH does not keep whether any source was asked for";
@@ -91,7 +91,7 @@ fn within_a_node(layouts: &Layouts, debug_lists: bool) -> Vec<Capability> {
 fn between_nodes(networks: &[&str]) -> Vec<Capability> {
     let names = networks.iter().map(|name| name.to_uppercase()).collect::<Vec<_>>().join(" or ");
     let each =
-        |what: &str| format!("of {what} over {names} each operation says what the network's library does not tell");
+        |what: &str| format!("of {what} over {names} each operation says what the network's library does not give");
     vec![
         Capability::partial("network.receives", each("receives")),
         Capability::partial("network.unexpected", each("messages")),

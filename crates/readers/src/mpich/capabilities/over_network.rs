@@ -23,7 +23,7 @@ pub fn ucx(newer: bool) -> Vec<Capability> {
         Capability::partial("sends.order", ORDER_OF_SENDS),
         Capability::partial(
             "network",
-            "where the release of UCX is not known, each operation says what is not told of it",
+            "where the release of UCX is not known, each operation says what is not known of it",
         ),
     ]
 }
@@ -52,7 +52,8 @@ pub fn ofi(provider: &Provider) -> Vec<Capability> {
         false => Capability::partial("sends", "read as the published structures of libfabric's provider say"),
     });
     if provider.hands_back() {
-        let handed = "of a send that its receiver's library has looked at, this one has nothing: MPICH's request need not name its communicator";
+        let handed = "of a send that its receiver's library has looked at, this one has nothing: MPICH's request \
+            need not name its communicator";
         all.push(Capability::partial("sends.listed", handed));
     } else if !provider.lists_all_sends() {
         let taken = "the receiver's library takes in all that comes, and what waits in front of that is not found";
@@ -68,7 +69,7 @@ pub fn ofi(provider: &Provider) -> Vec<Capability> {
     }
     all.push(Capability::partial("sends.order", ORDER_OF_SENDS));
     if !provider.keeps_destinations() {
-        let told = "libfabric's provider need not keep to which process a send goes; its receiver tells it";
+        let told = "libfabric's provider need not keep to which process a send goes; its receiver has it";
         all.push(Capability::partial("sends.peer", told));
     }
     all

@@ -52,7 +52,7 @@ pub fn read(
         let record = Record::read(reader.target, at, shape.size, &mut buffer)?;
         let own = HandleValue(u32::try_from(record.uint(shape.handle)).unwrap_or(0));
         if own.kind() != Some(ObjectKind::Attr) {
-            return Err(ReaderError::Damaged(format!("no attribute stands at {at}")));
+            return Err(ReaderError::Damaged(format!("no attribute is at {at}")));
         }
         let keyval_at = record.pointer(shape.keyval);
         match reader.target.read_uint(keyval_at, 4) {

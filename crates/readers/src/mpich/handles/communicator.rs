@@ -94,7 +94,7 @@ fn windows(reader: &HandleReader<'_>, at: TargetAddr, problems: &mut Vec<String>
     let possible = |comm: &TargetAddr| own.is_none() || members(*comm).is_none_or(|theirs| Some(theirs) == own);
     let mut targets = windows.by_target.keys();
     if !windows.by_target.contains_key(&at) && targets.any(possible) {
-        return Err("a window keeps a duplicate of its communicator, and not of which it is one".into());
+        return Err("a window keeps a duplicate of its communicator, but not which communicator that duplicates".into());
     }
     reader.referrers("windows", &[(HandleKind::Win, "comm_ptr")], &[at], problems)
 }

@@ -94,7 +94,7 @@ impl Open {
     fn of(known: &[Self], first: i64, number: i64) -> Result<Self, ReaderError> {
         let index = number.checked_sub(first).and_then(|index| usize::try_from(index).ok());
         let found = index.and_then(|index| known.get(index)).copied();
-        found.ok_or_else(|| ReaderError::Damaged(format!("{number} is no kind of epoch that is known here")))
+        found.ok_or_else(|| ReaderError::Damaged(format!("{number} is not a known kind of epoch")))
     }
 }
 

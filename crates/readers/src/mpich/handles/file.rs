@@ -74,11 +74,11 @@ pub fn describe(reader: &HandleReader<'_>, value: u64, depth: Depth) -> Handle {
             handle.freed = Some(false);
         }
         Ok(false) => {
-            let detail = format!("no open file of ROMIO stands at {at} (never set, or closed)");
+            let detail = format!("no open file of ROMIO is at {at} (never set, or closed)");
             handle.fail(HandleState::Invalid, detail);
         }
         Err(ReaderError::Target(error)) if !error.is_left_out() => {
-            handle.fail(HandleState::Invalid, format!("no open file of ROMIO stands at {at} ({error})"));
+            handle.fail(HandleState::Invalid, format!("no open file of ROMIO is at {at} ({error})"));
         }
         Err(error) => unreadable(&mut handle, &error),
     }
@@ -145,7 +145,9 @@ fn read(reader: &HandleReader<'_>, at: TargetAddr, depth: Depth, handle: &mut Ha
     let own = matches!(meaning(reader, HandleKind::Errhandler, errhandler), Ok(Meaning::Live(_)));
     let own = own.then(|| Some(reader.reference_of(HandleKind::Errhandler, errhandler)));
     let details = FileDetails {
-        communicator: Err("ROMIO keeps a duplicate of it, and not of which it is one: see duplicate".into()),
+        communicator: Err("ROMIO keeps a duplicate of it, but not which communicator that duplicates: see \
+            duplicate"
+            .into()),
         info: info::hints(reader, record.uint(shape.info)),
         component: Ok("romio".to_owned()),
         view: Ok(View {

@@ -55,7 +55,7 @@ pub fn read(reader: &HandleReader<'_>, object: &Object, depth: Depth, handle: &m
     }
     let at = object.at.ok_or_else(|| ReaderError::NotRead(NO_OBJECT.to_owned()))?;
     if !is_message(reader, object) {
-        handle.fail(HandleState::Invalid, "a request that is no matched message, or one that has been received");
+        handle.fail(HandleState::Invalid, "not a matched message, or one that has been received");
         handle.predefined = None;
         return Ok(());
     }

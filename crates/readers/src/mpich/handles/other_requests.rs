@@ -94,7 +94,7 @@ pub fn partitioned(
     facts.describe(&on(reader, request), request.progress(), handle);
     if depth == Depth::Full {
         let world = reader.world_rank(request.communicator, peer);
-        let world: Known<i64> = world.ok_or_else(|| "the group of the communicator does not tell it".into());
+        let world: Known<i64> = world.ok_or_else(|| "the group of the communicator does not give it".into());
         world.tell("peer_world", handle);
         let datatype = HandleValue(u32::try_from(record.uint(shape.datatype)).unwrap_or(0));
         let details = PartitionedDetails {
@@ -149,7 +149,7 @@ pub fn other(reader: &HandleReader<'_>, request: &Request, depth: Depth, handle:
             Err("only of one that goes on a schedule is looked for".into())
         };
         let tag = planned.as_ref().ok().and_then(|planned| planned.tag);
-        tag.ok_or_else(|| "only a schedule with messages tells it".into()).tell("tag", handle);
+        tag.ok_or_else(|| "only a schedule with messages gives it".into()).tell("tag", handle);
         let planned = planned.map(|planned| planned.schedule);
         planned::tell(&planned, handle);
         if let Typed::Request(known) = &mut handle.typed {

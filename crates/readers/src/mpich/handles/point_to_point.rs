@@ -121,7 +121,7 @@ fn data(
     };
     let settled = |one: &Operation| one.status != OperationStatus::Pending;
     let bytes = told.0.as_ref().ok().and_then(|one| one.actual_length).filter(|_| come);
-    let nobody = "the peer is no process of this job's MPI_COMM_WORLD that is known";
+    let nobody = "the peer is not a known process of this job's MPI_COMM_WORLD";
     MessageData {
         peer_world: told.fact(
             "desired_local_rank",

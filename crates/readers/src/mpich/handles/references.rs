@@ -37,7 +37,7 @@ impl HandleReader<'_> {
         }
         Some(self.object_at(kind, at).map_or_else(
             || {
-                let summary = format!("no {} stands at {at}", kind.noun());
+                let summary = format!("no {} is at {at}", kind.noun());
                 Reference { kind, handle: None, summary, doubtful: false }
             },
             |object| self.refer(kind, object),

@@ -58,7 +58,7 @@ impl Request {
             (Send | Receive | Generalized | Collective, true, _) => Ok(false),
             (Send | Receive | Generalized | Collective, false, 2) => Ok(false),
             (Send | Receive | Generalized, false, 1) => Ok(true),
-            _ => Err("its references do not tell: MPICH holds requests of this kind by different numbers of them"),
+            _ => Err("its references do not show it: MPICH holds requests of this kind by different numbers of them"),
         }
     }
 

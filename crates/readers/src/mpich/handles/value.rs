@@ -142,7 +142,7 @@ fn of_abi(reader: &HandleReader<'_>, kind: HandleKind, raw: u64) -> Result<Meani
         };
     }
     let at = TargetAddr::new(raw);
-    let nothing = || Meaning::Invalid(format!("no MPI object stands at {at} (never set, or freed and overwritten)"));
+    let nothing = || Meaning::Invalid(format!("no MPI object is at {at} (never set, or freed and overwritten)"));
     let value = match reader.target.read_uint(at, 4) {
         Ok(value) => HandleValue(u32::try_from(value).unwrap_or(0)),
         Err(error) if error.is_left_out() => return Err(error.into()),

@@ -36,7 +36,8 @@ use target::address::TargetAddr;
 const BY_LAYOUT: &str =
     "in UCX's own request, which leads back to MPICH's; its tag, mask and worker agree with the communicator";
 const BY_TAG: &str = "in UCX's own request, which leads back to MPICH's; only its tag and mask were recognised";
-const OF_SEND: &str = "in UCX's own request, which leads back to MPICH's; its tag has this process's rank, its connection is one of \
+const OF_SEND: &str = "in UCX's own request, which leads back to MPICH's; its tag has this process's rank, its \
+    connection is one of \
                        MPICH's table of addresses";
 const OF_SEND_BY_TAG: &str = "in UCX's own request, which leads back to MPICH's; its tag has this process's rank";
 /// Rings have room for no more messages than this.
@@ -263,7 +264,8 @@ impl Transport for Ucx<'_> {
             let reason = if request.complete() {
                 "UCX has forgotten a request that is complete"
             } else {
-                "what stands where UCX's request should be does not lead back to MPICH's, or names no communicator of this process"
+                "what stands where UCX's request should be does not lead back to MPICH's, or names no communicator \
+                 of this process"
             };
             let peer = ["desired_local_rank", "desired_global_rank", "desired_tag"];
             for fact in peer.into_iter().chain(["desired_length", "buffer", "datatype", "count"]) {
@@ -316,13 +318,14 @@ impl Transport for Ucx<'_> {
             return Err(error.into());
         }
         let Some(workers) = &self.workers else {
-            let incomplete = "messages that have arrived are on a list of UCX's worker, which was not found: this release of UCX is \
+            let incomplete = "messages that have arrived are on a list of UCX's worker, which was not found: this \
+                release of UCX is \
                               not known";
             return Ok(Unexpected { incomplete: Some(incomplete.to_owned()), ..Unexpected::default() });
         };
         let Some(split) = self.split else {
-            let incomplete = "how this build packs rank and tag for UCX is not known, so the messages that have arrived cannot be \
-                              told apart";
+            let incomplete = "how this build packs rank and tag for UCX is not known, so the messages that have \
+                arrived cannot be distinguished";
             return Ok(Unexpected { incomplete: Some(incomplete.to_owned()), ..Unexpected::default() });
         };
         let mut found = Unexpected::default();

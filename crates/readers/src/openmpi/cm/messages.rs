@@ -85,8 +85,7 @@ pub fn read(
         found.len() < crate::queues::MAX_OPERATIONS
     })?;
     if let (count, Some(reason)) = unsure {
-        problems
-            .push(format!("matched messages of which it is not known whether they were received: {count} ({reason})"));
+        problems.push(format!("matched messages that may or may not have been received: {count} ({reason})"));
     }
     Ok((found, problems))
 }

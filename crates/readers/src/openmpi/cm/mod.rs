@@ -141,7 +141,7 @@ fn blocking(
 }
 
 const BLOCKING_SENDS: &str =
-    "a blocking send that libfabric does not take yet is on no list: the calls that threads are in tell it";
+    "a blocking send that libfabric does not take yet is on no list: the calls that threads are in show it";
 
 /// This process's rank in MPI_COMM_WORLD.
 fn own_rank(communicators: &Communicators) -> Option<i64> {

@@ -15,8 +15,8 @@ const WAITING: &str = "on libfabric's list of receives, in the entry that leads 
 const ON_STACK: &str = "on libfabric's list of receives, in the entry that leads to a request on a thread's stack";
 const NOT_OF_RECEIVES: &str =
     "Open MPI's pml cm hands it to the network's library and does not keep it in a receive's request";
-const PERHAPS_ANY: &str = "what is left of it does not tell the tag 0 from MPI_ANY_TAG";
-const PERHAPS_ANY_SOURCE: &str = "what is left of it does not tell this source from MPI_ANY_SOURCE";
+const PERHAPS_ANY: &str = "what is left of it does not distinguish the tag 0 from MPI_ANY_TAG";
+const PERHAPS_ANY_SOURCE: &str = "what is left of it does not distinguish this source from MPI_ANY_SOURCE";
 
 impl Decoder<'_> {
     /// The receive that a request stands for; `None` for one that is not in use.

@@ -15,7 +15,7 @@ const LISTED: &str = "among libfabric's sends, in the entry that leads to the re
 const LISTED_OF_STACK: &str = "among libfabric's sends, in the entry that leads to a request on a thread's stack";
 const NOT_OF_SENDS: &str =
     "Open MPI's pml cm hands it to the network's library and does not keep it in a send's request";
-const NOT_OF_STACKS: &str = "the request lies on a thread's stack, and does not keep it";
+const NOT_OF_STACKS: &str = "the request is on a thread's stack, and does not keep it";
 const NOT_OF_PROVIDER: &str = "libfabric's provider does not keep to which process it sends";
 const COPIED: &str = "Open MPI has copied the data, and its request does not keep from where";
 

@@ -97,7 +97,7 @@ impl Source for Datatypes<'_> {
         let record = Record::owned(self.reader.target, addr, shape.size)?;
         let class = record.pointer(self.reader.shapes.object.class);
         if !self.classes.is_empty() && !self.classes.contains(&class) {
-            return Err(ReaderError::Damaged(format!("no datatype stands at {addr}")));
+            return Err(ReaderError::Damaged(format!("no datatype is at {addr}")));
         }
         let flags = record.uint(shape.flags);
         Ok(Node {
@@ -148,7 +148,7 @@ impl Source for Datatypes<'_> {
     /// By the number that the copy keeps (`ompi_datatype_duplicate`, ompi/datatype/ompi_datatype_create.c, v4.1.4 and
     /// v5.0.7).
     fn basic(&self, node: &Node) -> Result<TargetAddr, ReaderError> {
-        let none = || ReaderError::Damaged(format!("the datatype at {} is no copy of a predefined one", node.addr));
+        let none = || ReaderError::Damaged(format!("the datatype at {} is not a copy of a predefined one", node.addr));
         let symbol = self.reader.target.symbol("ompi_datatype_basicDatatypes")?;
         let table = symbol.ok_or(ReaderError::NoSymbol("ompi_datatype_basicDatatypes"))?;
         let width = self.reader.target.abi().pointer_width.bytes();
@@ -210,7 +210,8 @@ pub fn more(reader: &HandleReader<'_>, found: &mut Vec<TargetAddr>, reasons: &mu
         }
     }
     reasons.push(
-        "Open MPI keeps no list of datatypes: shown are predefined ones, those that Fortran knows, those of requests that \
+        "Open MPI keeps no list of datatypes: shown are predefined ones, those that Fortran knows, those of requests \
+         that \
          were found, and those that they are made of"
             .to_owned(),
     );

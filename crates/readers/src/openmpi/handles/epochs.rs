@@ -261,7 +261,7 @@ fn shared_memory(reader: &HandleReader<'_>, window: Window) -> Result<Epochs, Re
     let locks = locks::of_shared_memory(&module, window)?;
     let every = locks.len() as u64 == window.size && locks.iter().all(|lock| lock.sort != Some(LockType::Exclusive));
     let lock_all = if every && !locks.is_empty() {
-        Err(Reason::new("sm keeps an MPI_Win_lock_all as a shared lock on each rank: the two cannot be told apart"))
+        Err(Reason::new("sm keeps an MPI_Win_lock_all as a shared lock on each rank: the two cannot be distinguished"))
     } else {
         Ok(false)
     };

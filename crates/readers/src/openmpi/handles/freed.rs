@@ -61,7 +61,7 @@ pub fn remains(reader: &HandleReader<'_>, kind: &Kind, addr: TargetAddr) -> Resu
     let index = memory.int(kind.index)?;
     // Only sessions leave their place as it was (`ompi_instance_destruct` in ompi/instance/instance.c, v5.0.7).
     let shown = match table::slot(reader, kind, index)? {
-        Some(found) if found != addr => format!("the Fortran integer {index}, which is not its own any more"),
+        Some(found) if found != addr => format!("the Fortran integer {index}, which is no longer its own"),
         Some(_) if kind.kind == HandleKind::Session => format!("its Fortran integer {index}"),
         _ => return Ok(None),
     };

@@ -84,7 +84,7 @@ pub fn find(reader: &HandleReader<'_>, kind: &Kind, addr: TargetAddr) -> Result<
             if let Some(remains) = freed::remains(reader, kind, addr)? {
                 return Ok(Found::Freed(remains));
             }
-            return Ok(Found::Invalid(format!("no MPI object stands at {addr} (never set, or freed and overwritten)")));
+            return Ok(Found::Invalid(format!("no MPI object is at {addr} (never set, or freed and overwritten)")));
         }
     }
     let count = references(reader, addr)?;
@@ -96,7 +96,7 @@ pub fn find(reader: &HandleReader<'_>, kind: &Kind, addr: TargetAddr) -> Result<
         let other = table::object_of(reader, kind, index);
         // What the table cannot tell is no reason to doubt the object.
         if index >= 0 && other.is_ok_and(|found| found != Some(addr)) {
-            return Ok(freed(format!("slot {index} of the library's table is not its own any more")));
+            return Ok(freed(format!("slot {index} of the library's table is no longer its own")));
         }
     }
     Ok(Found::Live)

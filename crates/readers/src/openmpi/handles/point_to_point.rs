@@ -133,7 +133,7 @@ fn over_ucx(request: &Request<'_>, reader: &HandleReader<'_>) -> Result<Message,
         sends,
         mode: if sends { decoded.mode.ok_or_else(no_mode).map(Some) } else { Ok(None) },
         probe: false,
-        moved: Err("UCX does not tell how much of a message has moved".into()),
+        moved: Err("UCX does not say how much of a message has moved".into()),
         data_complete,
         freed,
     })
@@ -223,7 +223,7 @@ fn peer_world(request: &Request<'_>, communicator: TargetAddr, peer: i64, proble
     let reader = request.reader;
     let groups = reader.groups(problems);
     let found = communicators::read_one(reader.target, reader.shapes, groups, communicator, problems)?;
-    found.world_rank(peer).ok_or_else(|| "the peer is no process of this job's MPI_COMM_WORLD that is known".into())
+    found.world_rank(peer).ok_or_else(|| "the peer is not a known process of this job's MPI_COMM_WORLD".into())
 }
 
 /// What is known of the data.

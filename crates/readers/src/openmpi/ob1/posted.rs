@@ -74,7 +74,7 @@ impl PostedLists {
         }
         let without_list: u64 = expected.values().sum();
         if without_list > 0 {
-            problems.push(format!("{without_list} posted receives are for peers of which ob1 knows nothing"));
+            problems.push(format!("{without_list} posted receives are for peers that ob1 does not know"));
         }
         problems
     }

@@ -25,7 +25,8 @@ const OF_RECEIVE: &str =
 const OF_SEND: &str =
     "in UCX's request; its tag has this process's rank and the communicator, its connection is that of the peer";
 const OF_SEND_ALONE: &str = "in UCX's request; its tag has this process's rank and the communicator";
-const ON_STACK: &str = "on the stack of the thread that sends, where nothing leads to it: its tag has this process's rank and the \
+const ON_STACK: &str = "on the stack of the thread that sends, where nothing leads to it: its tag has this process's \
+    rank and the \
                         communicator, its connection is that of the peer";
 
 /// `MCA_COLL_BASE_TAG_NEIGHBOR_BASE` has more bits than the pml sends (ompi/mca/coll/base/coll_tags.h, v4.1.4 and v5.0.10).
@@ -239,8 +240,11 @@ impl<'a> Decoder<'a> {
             ..Operation::default()
         });
         if peer.is_none() {
-            let reason =
-                format!("UCX sends it over the connection {}, which no process of the group has any more", more.owner);
+            let reason = format!(
+                "UCX sends it over the connection {}, which no process of the group has any \
+                    longer",
+                more.owner
+            );
             operation.not_known("desired_local_rank", reason.clone());
             operation.not_known("desired_global_rank", reason);
         }

@@ -56,7 +56,7 @@ pub fn find(target: &dyn Target, shapes: &UcxShapes, pools: &PoolShapes) -> Resu
     Ok(match best {
         Some((_, workers)) => Ok(Found { workers, persistent }),
         None => Err(format!(
-            "the UCX that this process runs is none of those that are known (1.13 to 1.20): its requests have {size} bytes"
+            "this process runs a UCX that is not among the known ones (1.13 to 1.20): its requests have {size} bytes"
         )
         .into()),
     })

@@ -144,7 +144,7 @@ fn what_does_not_agree_is_told_and_what_else_is_there_is_shown() {
         ("runs in a circle", 2, |process, made, first| {
             process.mem.put_pointer(first, TargetAddr::new(first.get() - made.segment.get()));
         }),
-        ("no peer on this node", 1, |process, _, first| process.mem.put_int(first.wrapping_add(8), 4, 2)),
+        ("not a peer on this node", 1, |process, _, first| process.mem.put_int(first.wrapping_add(8), 4, 2)),
         ("impossible length", 1, |process, _, first| process.mem.put_int(first.wrapping_add(16), 8, 1 << 17)),
         ("less than a packet", 1, |process, _, first| process.mem.put_int(first.wrapping_add(16), 8, 3)),
         ("is missing", 2, |process, _, first| process.mem.put_int(first.wrapping_add(24), 2, 7)),

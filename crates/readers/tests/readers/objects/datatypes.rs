@@ -354,7 +354,7 @@ fn what_a_datatype_cannot_be_is_told() {
     // A part that is none.
     let table = types.objects.at_symbol("ompi_datatype_f_to_c_table");
     let at = made(&mut types, "MPI_COMBINER_DUP", &[], &[], &[table]);
-    assert!(types.describe(at).unknown["type_map"].as_str().unwrap().contains("no datatype stands at"));
+    assert!(types.describe(at).unknown["type_map"].as_str().unwrap().contains("no datatype is at"));
 }
 
 #[test]

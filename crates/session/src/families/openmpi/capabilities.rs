@@ -53,7 +53,8 @@ fn ucx(connects_anew: bool) -> Vec<Capability> {
         if connects_anew {
             Capability::partial(
                 "sends.peer",
-                "of a send that was posted before an intercommunicator was made the connection may be no process's any more",
+                "of a send that was posted before an intercommunicator was made the connection may be no process's \
+                 any more",
             )
         } else {
             Capability::exact("sends.peer")
@@ -100,7 +101,7 @@ fn cm(provider: Option<&Provider>) -> Vec<Capability> {
         match provider.filter(|provider| provider.sends) {
             Some(provider) if provider.hands_back() => Capability::partial(
                 "sends.tag",
-                "of a send that its receiver's library has looked at, this one has nothing; its receiver tells it",
+                "of a send that its receiver's library has looked at, this one has nothing; its receiver has it",
             ),
             Some(_) => Capability::exact("sends.tag"),
             None => Capability::partial(
@@ -117,7 +118,7 @@ fn cm(provider: Option<&Provider>) -> Vec<Capability> {
         } else {
             Capability::partial(
                 "sends.peer",
-                "libfabric's provider need not keep to which process a standard send goes; its receiver tells it",
+                "libfabric's provider need not keep to which process a standard send goes; its receiver has it",
             )
         },
         Capability::not_available("traffic", "libfabric does not count messages by sender"),

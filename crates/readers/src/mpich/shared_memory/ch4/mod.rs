@@ -39,8 +39,7 @@ const SEND: u8 = 0;
 const PROTOCOL: u32 = 8;
 const ANNOUNCED: u64 = 1 << 1;
 
-const EVIDENCE: &str =
-    "lies in a cell of shared memory that is queued for this process, which has not taken it out yet";
+const EVIDENCE: &str = "is in a cell of shared memory that is queued for this process, which has not taken it out yet";
 
 /// Reads the queues of a process. Where it has none, or structures that are not known, nothing is found.
 ///

@@ -101,7 +101,10 @@ impl Pieces {
             let (piece, source, next) = piece(target, cell, head)?;
             let local = region.place_of(source).filter(|local| *local != region.own);
             let Some(local) = local else {
-                return Err(damaged(format!("the cell at {cell} is of rank {source}, which is no peer on this node")));
+                return Err(damaged(format!(
+                    "the cell at {cell} is of rank {source}, which is not a peer on this \
+                    node"
+                )));
             };
             self.of(local, source).pieces.push(piece);
             if at == tail {

@@ -36,7 +36,7 @@ const RENDEZVOUS: i64 = 5;
 const RENDEZVOUS_BY_NEMESIS: i64 = 40;
 
 const EVIDENCE: &str =
-    "lies in a cell of nemesis in shared memory that waits for this process, which has not taken it out yet";
+    "is in a cell of nemesis in shared memory that waits for this process, which has not taken it out yet";
 
 /// Understands packets.
 #[derive(Debug)]

@@ -26,8 +26,9 @@ use target::address::TargetAddr;
 /// Sequence numbers wrap at 16 bits: what is further ahead than this lies behind.
 const BEHIND: u16 = 1 << 15;
 
-const IN_BOX: &str = "lies in the sender's fast box in shared memory; this process has not taken it out yet";
-const IN_FRAGMENT: &str = "lies in a fragment of the sender's in shared memory that is queued for this process, which has not taken it out yet";
+const IN_BOX: &str = "is in the sender's fast box in shared memory; this process has not taken it out yet";
+const IN_FRAGMENT: &str = "is in a fragment of the sender's in shared memory that is queued for this process, which \
+    has not taken it out yet";
 
 /// A message that was not taken out.
 #[derive(Debug)]
