@@ -116,7 +116,7 @@ fn of(before: &Process, after: &Process, watched: &Watched, asked: bool) -> (Mot
         return (Motion::Slow, Seen::Moved, how);
     }
     if before.calls.is_empty() && before.outside.is_empty() {
-        return (Motion::Unknown, Seen::Once, vec!["where its threads are is not known".to_owned()]);
+        return (Motion::Unknown, Seen::Once, vec!["not known where its threads are".to_owned()]);
     }
     let counts = |process: &Process| process.communicators.iter().all(|found| found.traffic_complete);
     match prints {
