@@ -140,7 +140,7 @@ def test_a_process_of_an_unknown_world_is_not_taken_for_one_of_the_first() -> No
     process = _merged([*PARENTS, CHILD, stranger]).processes[-1]
     assert (process.pid, process.rank, process.universe_rank) == (7, 1, None)
     assert process.communicator("w").group == [None, None]
-    assert "is not known" in process.notes[0]
+    assert "not known which of the worlds" in process.notes[0]
 
 
 def test_peers_within_a_local_group_are_not_those_of_the_remote_one() -> None:

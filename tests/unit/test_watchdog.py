@@ -114,7 +114,7 @@ def test_a_command_ends_though_python_itself_stands() -> None:
     child = _standing(0.5)
     _, said = child.communicate(timeout=30)
     assert child.returncode == 1
-    assert "mpi-queues: reading was not done within 0." in said and "The processes run on" in said
+    assert "mpi-queues: reading did not finish within 0." in said and "The processes run on" in said
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

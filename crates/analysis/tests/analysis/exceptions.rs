@@ -187,7 +187,7 @@ fn of_a_python_that_has_ended_it_is_said_that_nothing_is_kept() {
     let (findings, _) = twice(&snapshot);
     let first = &findings[0];
     assert_eq!(first.summary, "ranks 1 and 2 wait for rank 0, which is in MPI_Finalize");
-    assert!(first.evidence.iter().any(|one| one.starts_with("Python has ended in rank 0:")), "{:?}", first.evidence);
+    assert!(first.evidence.iter().any(|one| one.starts_with("Python has ended in rank 0. ")), "{:?}", first.evidence);
     let places: Vec<(&str, &[i64])> =
         first.blamed.iter().map(|one| (one.function.as_str(), one.ranks.as_slice())).collect();
     assert_eq!(places, [("MPI_Recv", &[1, 2][..]), ("MPI_Finalize", &[0][..])]);
