@@ -174,7 +174,7 @@ fn the_first_that_differ_are_named_first() {
     let places =
         [(SUM, 10, &[0][..], false), (BARRIER, 20, &[1], false), (BARRIER, 11, &[0], true), (SUM, 21, &[1], true)];
     assert_eq!(blamed(&told), places);
-    assert!(told.evidence.iter().any(|one| one.contains("since number 31")), "{told:?}");
+    assert!(told.evidence.iter().any(|one| one.contains("from number 31 on")), "{told:?}");
 }
 
 #[test]
