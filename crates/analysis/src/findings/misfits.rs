@@ -69,8 +69,7 @@ pub fn others_started(
 }
 
 /// What the library has planned for the members.
-const NO_COMMON: &str =
-    "No single function can have started it on all of them: the library's plans for it differ.";
+const NO_COMMON: &str = "No single function can have started it on all of them: the library's plans for it differ.";
 
 /// Members whose libraries have planned what does not fit together.
 pub fn do_not_fit(context: &Context<'_>, pending: &Pending<'_>, misfit: &Misfit, certain: bool) -> Finding {

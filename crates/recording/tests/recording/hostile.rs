@@ -104,7 +104,7 @@ fn contents_that_make_no_sense_are_refused() {
         ("more than any", vec![frame(b"SYMS", &vec![b'a'; 30 << 20]); 5]),
         ("makes no sense", vec![frame(b"SYMS", b"zz 1 name\n")]),
         ("makes no sense", vec![frame(b"SYMS", b"1000\n")]),
-        ("no text", vec![frame(b"SYMS", b"\xff\xfe")]),
+        ("not text", vec![frame(b"SYMS", b"\xff\xfe")]),
         ("expected", vec![frame(b"TYPE", b"[1,2]")]),
         ("", vec![frame(b"PROF", b"{}")]),
         ("deflate", vec![frame_saying(b"STAK", b"no zlib at all", 100)]),
