@@ -158,7 +158,9 @@ impl<'a> Waits<'a> {
             };
             match &states[index] {
                 ProcState::Blocked(threads) => {
-                    threads.iter().map(|thread| context.found(thread.call, thread.wait_kind)).collect()
+                    let helped = states::has_idle_helper(process);
+                    let found = threads.iter().map(|thread| context.found(thread.call, thread.wait_kind));
+                    found.map(|found| if helped { found.doubted(HELPED) } else { found }).collect()
                 }
                 ProcState::Free(Free::Polling(call)) => vec![context.found(call, WaitKind::Poll)],
                 _ => Vec::new(),
@@ -206,6 +208,9 @@ struct Context<'a, 'b> {
     open: &'b Open<'a>,
 }
 
+/// Why nothing is certain of a process with an idle thread beside those in MPI.
+const HELPED: &str = "another thread of the process waits outside MPI, and may call MPI";
+
 /// What is found out of one need.
 #[derive(Debug)]
 struct Found<'a> {
@@ -217,6 +222,14 @@ struct Found<'a> {
 impl<'a> Found<'a> {
     fn only(need: Need) -> Self {
         Self { need, in_flight: None, operations: Vec::new() }
+    }
+
+    /// The same, of which nothing is certain for this reason.
+    fn doubted(self, why: &'static str) -> Self {
+        match self.need {
+            Need::Nothing | Need::Unknown(_) => self,
+            need => Self { need: Need::Doubted(Box::new(need), why), ..self },
+        }
     }
 
     /// Several needs as one.

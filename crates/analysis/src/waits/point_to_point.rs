@@ -51,8 +51,7 @@ impl<'a> Context<'a, '_> {
                 Found::joined(ops.into_iter().map(|op| self.operation(op)).collect(), Need::Unclear)
             }
             Own::Doubtful(ops, why) => {
-                let found = Found::joined(ops.into_iter().map(|op| self.operation(op)).collect(), Need::Unclear);
-                Found { need: Need::Doubted(Box::new(found.need), why), ..found }
+                Found::joined(ops.into_iter().map(|op| self.operation(op)).collect(), Need::Unclear).doubted(why)
             }
             Own::None => Found::only(Need::Nothing),
             Own::Hidden => self.by_arguments(call, name, QUEUE_UNREAD),

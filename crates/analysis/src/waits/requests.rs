@@ -84,7 +84,7 @@ impl<'a> Context<'a, '_> {
         if self.shows_collectives() {
             return found;
         }
-        Found { need: Need::Doubted(Box::new(found.need), INCOMPLETE), ..found }
+        found.doubted(INCOMPLETE)
     }
 
     /// Whether a non-blocking collective that has begun would be seen: a plug-in need not show any, nor a library that does not

@@ -1,6 +1,6 @@
 //! Whether a process can do anything by itself, and which of its threads wait.
 
-use super::threads::{Whose, in_lock, whose};
+use super::threads::{Whose, in_lock, waits, whose};
 use super::{Need, Thread};
 use crate::job::Proc;
 use functions::{WaitKind, wait_kind};
@@ -108,8 +108,12 @@ pub(super) fn of<'a>(proc: &Proc<'a>) -> ProcState<'a> {
         // Open MPI's MPI_Finalize jumps to where it sleeps, and leaves no frame of its own.
         return ProcState::Finished(Finished::Finalizing);
     }
-    if let Some(outside) = at_work(process, threads.is_empty()) {
-        return ProcState::Free(Free::Outside(outside));
+    match at_work(process, threads.is_empty()) {
+        // See `has_idle_helper`.
+        Some(outside) if threads.is_empty() || !is_idle_helper(outside) => {
+            return ProcState::Free(Free::Outside(outside));
+        }
+        _ => {}
     }
     match (threads.is_empty(), process.stage) {
         (false, _) => ProcState::Blocked(threads),
@@ -128,10 +132,23 @@ pub(super) fn thread(call: &Call, wait_kind: WaitKind) -> Thread<'_> {
 /// the application's was not seen to the end of its stack, for it may stand in MPI.
 fn at_work(process: &Process, alone: bool) -> Option<&Outside> {
     let own = || process.outside.iter().filter(|thread| whose(thread) == Whose::Application);
-    let working = own().find(|thread| !in_lock(thread));
+    let working = || own().filter(|thread| !in_lock(thread));
+    let working = working().find(|thread| !is_idle_helper(thread)).or_else(|| working().next());
     if working.is_some() || !alone || process.outside.iter().any(|thread| whose(thread) == Whose::Unknown) {
         return working;
     }
     let any = || process.outside.first().filter(|_| process.all_threads != Some(false));
     own().next().or_else(any)
+}
+
+/// Whether a thread besides the first of its process waits in the kernel: for input, or for some time. So do the threads of
+/// a notebook's kernel and of progress bars beside a first thread that is stuck, and servers that give work to it.
+fn is_idle_helper(thread: &Outside) -> bool {
+    !thread.main.unwrap_or(thread.thread == 1) && waits(thread)
+}
+
+/// Whether an idle thread of the application beside those in MPI may do what these and others wait for. Whether it ever calls
+/// MPI nobody can tell.
+pub(super) fn has_idle_helper(process: &Process) -> bool {
+    at_work(process, false).is_some_and(is_idle_helper)
 }

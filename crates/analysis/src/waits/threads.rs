@@ -172,7 +172,7 @@ fn functions(thread: &Outside) -> impl Iterator<Item = &str> {
 }
 
 /// Whether a thread waits in the kernel.
-fn waits(thread: &Outside) -> bool {
+pub(super) fn waits(thread: &Outside) -> bool {
     match &thread.system_call {
         Some(call) => call.name.is_some() && call.waits,
         None => {

@@ -194,8 +194,21 @@ fn helper_threads_hide_no_deadlock() {
         let (_, verdict) = diagnose(&stuck(&[thread(2, &parts, waiting("epoll_wait"))]), None);
         assert_eq!(verdict.state, State::Deadlock, "{release}: {verdict:?}");
         let parts = [frames(LIBC, POLLS[release]), frames(PROGRAM, &["serve"]), frames(LIBC, BEGINS[release])];
-        let (_, verdict) = diagnose(&stuck(&[thread(2, &parts, waiting("epoll_wait"))]), None);
-        assert_eq!(verdict.state, State::Running, "{release}: {verdict:?}");
+        // The application's own might call MPI: nothing is certain, however long it waits.
+        let idle = stuck(&[thread(2, &parts, waiting("epoll_wait"))]);
+        for (findings, verdict) in [diagnose(&idle, None), twice(&idle)] {
+            assert_eq!(verdict.state, State::Suspect, "{release}: {verdict:?}");
+            assert_eq!(
+                verdict.limits,
+                ["Ranks 0 and 1: another thread of the process waits outside MPI, and may call MPI."]
+            );
+            assert!(findings.iter().all(|finding| !finding.certain), "{findings:?}");
+        }
+        // One that works, and the first one, which the others serve, are about to do something.
+        for (number, call) in [(2, RUNS), (1, waiting("epoll_wait"))] {
+            let (_, verdict) = diagnose(&stuck(&[thread(number, &parts, call)]), None);
+            assert_eq!(verdict.state, State::Running, "{release} {number}: {verdict:?}");
+        }
     }
 }
 

@@ -196,7 +196,7 @@ fn ranks_whose_messages_nobody_sees_are_in_no_certain_deadlock() {
         let watched = &Watched { unseen: unseen.iter().copied().collect(), ..Watched::default() };
         let (findings, verdict) = diagnose(snapshot, Some(Earlier { snapshot, interval_ms: Some(500), watched }));
         let how = verdict.movement[0].how.join(" ");
-        (findings[0].certain, verdict.movement[0].state, how.contains("nobody sees"))
+        (findings[0].certain, verdict.movement[0].state, how.contains("a network that cannot be read"))
     };
     let pids: Vec<i64> = snapshot.processes.iter().filter_map(|process| process.pid).collect();
     for process in &mut snapshot.processes {
