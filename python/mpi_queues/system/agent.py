@@ -6,6 +6,7 @@ import os
 import pathlib
 
 from ..errors import UserError
+from .parts import how_to_build
 
 _PLACE = pathlib.Path(__file__).resolve().parents[1] / "bin" / "mpi-queues-agent"
 
@@ -19,7 +20,7 @@ def path() -> pathlib.Path:
     if not os.access(_PLACE, os.X_OK):
         raise UserError(
             f"this mpi-queues was built without mpi-queues-agent: there is no {_PLACE}",
-            help="in the source tree, type: make agent (or make wheel, for one that has it)",
+            help=how_to_build("agent"),
             kind="no_agent",
         )
     return _PLACE

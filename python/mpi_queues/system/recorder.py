@@ -7,6 +7,7 @@ import pathlib
 from typing import Optional
 
 from ..errors import UserError
+from .parts import how_to_build
 from .paths import shown
 
 _PLACE = pathlib.Path(__file__).resolve().parents[1] / "lib" / "libmpi_queues_recorder.so"
@@ -29,7 +30,7 @@ def path(named: Optional[str] = None) -> str:
             )
         raise UserError(
             f"this mpi-queues was built without its flight recorder: there is no {shown(place)}",
-            help="in the source tree, type: make recorder (or make wheel, for one that has it)",
+            help=how_to_build("recorder"),
             kind="no_recorder",
         )
     if any(character in place for character in _SEPARATORS):

@@ -1,0 +1,99 @@
+"""What pip builds a wheel with (``tools/build_backend.py``): tools and a maturin that stand in, and compile nothing."""
+
+from __future__ import annotations
+
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+from support.paths import PROJECT
+
+#: Tells what the package has when the wheel is made.
+MATURIN = """
+import pathlib
+
+def get_maturin_pep517_args(settings):
+    return (settings or {}).get("maturin.build-args", "").split()
+
+def build_wheel(directory, settings, metadata):
+    package = pathlib.Path("python/mpi_queues")
+    for path in sorted(path for path in package.rglob("*") if path.is_file()):
+        print(path.relative_to(package), path.read_text().strip())
+    return "made.whl"
+
+build_editable = build_sdist = get_requires_for_build_editable = get_requires_for_build_sdist = None
+get_requires_for_build_wheel = prepare_metadata_for_build_editable = prepare_metadata_for_build_wheel = None
+"""
+AGENT, RECORDER = "bin/mpi-queues-agent", "lib/libmpi_queues_recorder.so"
+FAILS = "echo 'the first of two lines' >&2\necho 'no compiler is here; type:  install one' >&2\nexit 1\n"
+
+
+@pytest.fixture
+def tree(tmp_path: pathlib.Path) -> pathlib.Path:
+    """Both parts are made, of the options that the tool got; the last build of the Makefile was an optimised one."""
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "maturin.py").write_text(MATURIN)
+    shutil.copy(PROJECT / "tools" / "build_backend.py", tmp_path / "tools")
+    (tmp_path / ".venv").mkdir()
+    (tmp_path / ".venv" / ".optimised").touch()
+    for tool, place in (("build-agent", AGENT), ("build-recorder", RECORDER)):
+        (tmp_path / "python" / "mpi_queues" / place).parent.mkdir(parents=True)
+        (tmp_path / "tools" / tool).write_text(f"echo made: $* >python/mpi_queues/{place}\n")
+    return tmp_path
+
+
+def build(tree: pathlib.Path, settings: str = "None") -> subprocess.CompletedProcess[str]:
+    """As pip does, in the tree."""
+    code = f"import build_backend; print(build_backend.build_wheel('.', {settings}))"
+    return subprocess.run(
+        [sys.executable, "-c", code], cwd=tree, env={"PYTHONPATH": f"{tree}:{tree / 'tools'}", "PATH": "/usr/bin:/bin"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
+def test_both_parts_are_there_before_the_wheel_is_made(tree: pathlib.Path) -> None:
+    done = build(tree)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [f"{AGENT} made: --release", f"{RECORDER} made:", "made.whl"]
+    assert done.stderr == ""
+
+
+def test_the_makefile_makes_its_own_again(tree: pathlib.Path) -> None:
+    assert build(tree).returncode == 0
+    assert not (tree / ".venv" / ".optimised").exists()
+    assert all((tree / "python" / "mpi_queues" / place).stat().st_mtime == 0 for place in (AGENT, RECORDER))
+
+
+def test_the_profile_of_the_makefile_is_kept(tree: pathlib.Path) -> None:
+    done = build(tree, "{'maturin.build-args': '--profile dev'}")
+    assert done.stdout.splitlines() == [f"{AGENT} made: --development", f"{RECORDER} made: --development", "made.whl"]
+    assert (tree / ".venv" / ".optimised").exists()
+
+
+@pytest.mark.parametrize(
+    ("tool", "line", "other"),
+    [
+        ("build-agent", "the agent, which jobs on other nodes need", f"{RECORDER} made:"),
+        ("build-recorder", "the flight recorder, which 'mpi-queues run' needs", f"{AGENT} made: --release"),
+    ],
+)
+def test_without_a_part_the_wheel_is_made_and_the_last_line_says_why(
+    tree: pathlib.Path, tool: str, line: str, other: str
+) -> None:
+    for place in (AGENT, RECORDER):
+        (tree / "python" / "mpi_queues" / place).write_text("of an earlier version\n")
+    (tree / "tools" / tool).write_text(FAILS)
+    done = build(tree)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [other, "made.whl"]
+    said = done.stderr.splitlines()
+    assert said[0] == "the first of two lines"
+    assert said[-1] == f"mpi-queues is built without {line}: no compiler is here; type:  install one"
+
+
+def test_a_tool_that_says_nothing(tree: pathlib.Path) -> None:
+    (tree / "tools" / "build-agent").write_text("exit 3\n")
+    done = build(tree)
+    assert done.returncode == 0 and done.stderr.endswith("which jobs on other nodes need: status 3\n"), done.stderr
