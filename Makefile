@@ -35,6 +35,8 @@ CARGO := $(shell tools/find-cargo)
 # Tools that look for cargo themselves (maturin) must find the same one.
 export PATH := $(if $(CARGO),$(dir $(CARGO)):)$(PATH)
 export PYO3_PYTHON := $(CURDIR)/.venv/bin/python
+# tools/build_backend.py uses maturin.
+export MATURIN_NO_MISSING_BUILD_BACKEND_WARNING := yes
 
 PYTHON ?= /usr/bin/python3
 DEV_TOOLS := maturin==1.16.0 pytest==9.2.0 ruff==0.17.5 mypy==2.4.1 pytest-xdist==3.8.0 jsonschema==4.26.0 py-spy==0.4.3 \

@@ -21,12 +21,6 @@ class PyMpiQueues(PythonPackage):
     depends_on("rust@1.88:", type="build")
     # It reads jobs of any MPI, and needs none.
 
-    @run_before("install")
-    def build_parts(self):
-        """The flight recorder; and the agent for other nodes where this machine has a static C library."""
-        Executable(join_path(self.stage.source_path, "tools", "build-recorder"))()
-        Executable(join_path(self.stage.source_path, "tools", "build-agent"))(fail_on_error=False)
-
     @run_after("install")
     @on_package_attributes(run_tests=True)
     def explain_a_recording(self):
