@@ -56,11 +56,19 @@ def build_wheel(
 ) -> str:
     """The wheel's name. What it lacks is said last, where it is read."""
     development = "dev" in maturin.get_maturin_pep517_args(config_settings)
+    _make_executable()
     lacks = [line for part in PARTS for line in _build(part, development)]
     wheel = maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
     for line in lacks:
         print(line, file=sys.stderr, flush=True)
     return wheel
+
+
+def _make_executable() -> None:
+    """The tools call one another, and the archive that maturin makes of the sources keeps no modes."""
+    for tool in (ROOT / "tools").iterdir():
+        if not tool.suffix and tool.is_file() and not os.access(tool, os.X_OK):
+            tool.chmod(0o755)
 
 
 def _build(part: Part, development: bool) -> List[str]:

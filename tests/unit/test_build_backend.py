@@ -40,7 +40,9 @@ def tree(tmp_path: pathlib.Path) -> pathlib.Path:
     (tmp_path / ".venv" / ".optimised").touch()
     for tool, place in (("build-agent", AGENT), ("build-recorder", RECORDER)):
         (tmp_path / "python" / "mpi_queues" / place).parent.mkdir(parents=True)
-        (tmp_path / "tools" / tool).write_text(f"echo made: $* >python/mpi_queues/{place}\n")
+        (tmp_path / "tools" / tool).write_text(f"tools/make $* >python/mpi_queues/{place}\n")
+    # As in an archive of the sources: it cannot be executed.
+    (tmp_path / "tools" / "make").write_text("#!/bin/sh\necho made: $*\n")
     return tmp_path
 
 
