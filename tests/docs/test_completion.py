@@ -65,6 +65,20 @@ def launcher() -> Iterator[int]:
         process.kill()
 
 
+@pytest.fixture(autouse=True)
+def commands(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Slurm, as it lists one's jobs."""
+    place = tmp_path_factory.mktemp("commands")
+    stand_in(place / "squeue", "printf '%s\\n' 4242 '$(touch made)' 5150")
+    monkeypatch.setenv("PATH", f"{place}:{os.environ['PATH']}")
+    return place
+
+
+def stand_in(path: Path, line: str) -> None:
+    path.write_text(f"#!/bin/sh\n{line}\n")
+    path.chmod(0o755)
+
+
 def of_shells(place: Path) -> Dict[str, str]:
     found = {"PATH": f"{MPI_QUEUES.parent}:{os.environ['PATH']}", "HOME": str(place), "TERM": "dumb"}
     return {**found, **{name: text for name, text in os.environ.items() if name == "PYTHONPATH"}}
@@ -178,6 +192,31 @@ def test_zsh(place: Path) -> None:
         zsh.end()
 
 
+@pytest.mark.parametrize(
+    ("option", "typed", "whole"),
+    [("", "slurm:4", "slurm:4242"), ("--job ", "slurm:51", "slurm:5150"), ("--job ", "sl", "slurm:")],
+)
+@pytest.mark.parametrize("name", SHELLS)
+def test_jobs_of_a_batch_system(name: str, option: str, typed: str, whole: str, place: Path) -> None:
+    line = f"mpi-queues diagnose {option}"
+    if name == "zsh":
+        zsh = Zsh(place)
+        try:
+            zsh.type(f"{line}{typed}\t\x01print -r -- 'be'\"gin\" \x05'e'\"nd\"\n")
+            zsh.wait("begin ")
+            assert zsh.wait("end").split() == f"{line}{whole}".split()
+        finally:
+            zsh.end()
+        return
+    if name == "bash":
+        # The shell takes the colon for a word.
+        said = shell(["bash", "--norc", "-i", "-c", _BASH, "bash", f"{line}{typed.replace(':', ' : ')}"], place)
+        found = {f"slurm:{word}" if ":" in typed else word for word in said.split()}
+    else:
+        found = set(shell(["fish", "--no-config", "-c", _FISH, f"{line}{typed}"], place).split())
+    assert found == ({"slurm:4242", "slurm:5150"} if whole.endswith(":") else {whole})
+
+
 @pytest.mark.parametrize("option", ["", "--job ", "--job="])
 @pytest.mark.parametrize("name", SHELLS)
 def test_jobs(name: str, option: str, place: Path, launcher: int) -> None:
@@ -200,9 +239,12 @@ def test_jobs(name: str, option: str, place: Path, launcher: int) -> None:
     assert not (place / "made").exists()
 
 
-def test_what_scripts_ask_for_has_no_hidden_characters(launcher: int) -> None:
+def test_what_scripts_ask_for_has_no_hidden_characters(launcher: int, commands: Path) -> None:
+    # A batch system that does not answer keeps none of the others.
+    stand_in(commands / "qselect", "exec sleep 60")
     result = mpi_queues("completion", "--jobs", environment={})
     assert (result.status, result.err) == (0, ""), str(result)
     lines = dict(line.split("\t") for line in result.out.splitlines())
     assert lines[str(launcher)].startswith("mpirun.??touch??IFS?made")
-    assert NAME not in lines and all(re.fullmatch(r"[A-Za-z0-9._+-]+", word) for word in lines)
+    assert lines["slurm:4242"] == "a job that runs"
+    assert NAME not in lines and all(re.fullmatch(r"[A-Za-z0-9:._+-]+", word) for word in lines)

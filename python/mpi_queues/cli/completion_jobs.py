@@ -1,4 +1,4 @@
-"""The launchers of this machine for shells that complete: asked at each press of a key, so nothing else is loaded.
+"""The jobs of a user for shells that complete: asked at each press of a key, so nothing else is loaded.
 
 What processes are called is strangers' text: of it nothing but plain characters leaves here, and no shell evaluates it.
 """
@@ -27,17 +27,24 @@ _OTHER = re.compile(r"[^A-Za-z0-9 ._/+=@,-]")
 
 
 def write() -> int:
-    """Writes a line for each launcher of the user, its process id and its command line with a tab between them, and one
-    for each name that only one of them has."""
-    try:
-        lines = within(_PATIENCE, "finding the jobs of this machine", _lines)
-    except UserError:
-        lines = []
-    sys.stdout.write("".join(f"{line}\n" for line in lines))
+    """Writes a line for each launcher of the user on this machine: its process id, a tab, and its command line. Then
+    one for each name that only one of them has, and one for each job that a batch system runs."""
+    for listed in (_launchers, _of_batch_systems):
+        try:
+            lines = within(_PATIENCE, "finding the jobs", listed)
+        except UserError:
+            continue
+        sys.stdout.write("".join(f"{line}\n" for line in lines))
     return 0
 
 
-def _lines() -> List[str]:
+def _of_batch_systems() -> List[str]:
+    from ..nodes.engines import running
+
+    return [f"{name}\ta job that runs" for name in running(_MOST)]
+
+
+def _launchers() -> List[str]:
     tree = ProcessTree()
     me = os.geteuid()
     found = [pid for pid in finding.launchers(tree) if tree.uid(pid) == me][:_MOST]

@@ -56,7 +56,7 @@ _mpi_queues_options() {
 _mpi_queues_jobs() {
     local job
     while IFS=$'\\t' read -r job _; do
-        [[ $job != "$1"* ]] || echo "$job"
+        [[ $job != "$1$2"* ]] || echo "${job#"$1"}"
     done < <(command mpi-queues completion --jobs 2>/dev/null)
 }
 _mpi_queues_files() {
@@ -68,10 +68,16 @@ _mpi_queues_files() {
     done < <(compgen -f -- "$2")
 }
 _mpi_queues() {
-    local path='' option='' word current=${COMP_WORDS[COMP_CWORD]} found='' number
+    local path='' option='' word current=${COMP_WORDS[COMP_CWORD]} found='' number last=$COMP_CWORD before=''
     local -a marks
     COMPREPLY=()
-    for ((number = 1; number < COMP_CWORD; number++)); do
+    # slurm:42 is three words, and the last of them is completed.
+    if [[ $current == ':' ]]; then
+        before="${COMP_WORDS[COMP_CWORD - 1]}:" current='' last=$((COMP_CWORD - 1))
+    elif [[ ${COMP_WORDS[COMP_CWORD - 1]} == ':' ]]; then
+        before="${COMP_WORDS[COMP_CWORD - 2]}:" last=$((COMP_CWORD - 2))
+    fi
+    for ((number = 1; number < last; number++)); do
         word=${COMP_WORDS[number]}
         if [[ -n $option ]]; then
             # --format=json is three words.
@@ -93,10 +99,10 @@ _mpi_queues() {
     while IFS= read -r word; do
         COMPREPLY+=("$word")
     done < <(
-        compgen -W "${found//<*>/}" -- "$current"
+        [[ -n $before ]] || compgen -W "${found//<*>/}" -- "$current"
         [[ $found != *'<files>'* ]] || compgen -f -- "$current"
         [[ $found != *'<directories>'* ]] || compgen -d -- "$current"
-        [[ $found != *'<jobs>'* ]] || _mpi_queues_jobs "$current"
+        [[ $found != *'<jobs>'* ]] || _mpi_queues_jobs "$before" "$current"
     )
     read -ra marks <<<"$found"
     for word in "${marks[@]}"; do
@@ -112,7 +118,7 @@ _mpi_queues() {
         done < <(compgen -f -- "$current")
     fi
     # What names a file gets quotes and slashes, and a value that goes on no blank.
-    [[ $found != *'<'* ]] || compopt -o filenames 2>/dev/null
+    [[ $found != *'<'* || " ${COMPREPLY[*]}" =~ \\ (slurm|flux|pbs|lsf): ]] || compopt -o filenames 2>/dev/null
     [[ ${#COMPREPLY[@]} != 1 || ${COMPREPLY[0]} != *= ]] || compopt -o nospace 2>/dev/null
 }
 complete -o default -F _mpi_queues mpi-queues
@@ -149,10 +155,11 @@ _mpi_queues_options() {
 @OPTIONS@    esac
 }
 _mpi_queues_jobs() {
-    local -a launchers
-    launchers=(${(f)"$(command mpi-queues completion --jobs 2>/dev/null)"})
-    launchers=("${(@)launchers/$'\\t'/:}")
-    (( ! $#launchers )) || _describe job launchers
+    local -a jobs
+    jobs=(${(f)"$(command mpi-queues completion --jobs 2>/dev/null)"})
+    jobs=("${(@)jobs//:/\\\\:}")
+    jobs=("${(@)jobs/$'\\t'/:}")
+    (( ! $#jobs )) || _describe job jobs
 }
 _mpi_queues() {
     local path_of_command='' option='' word number

@@ -5,12 +5,15 @@ Nothing here connects machines: what an engine lets the user do is what is done.
 
 from __future__ import annotations
 
+import getpass
 import os
 import re
 import shutil
-from typing import Callable, Dict, Mapping, NamedTuple, Optional, Sequence, Tuple
+import subprocess
+from typing import Callable, Dict, List, Mapping, NamedTuple, Optional, Sequence, Tuple
 
 from ...errors import UsageError
+from ...system import commands
 from ...system.paths import shown
 from . import lsf
 from .base import Engine, Nodes, Reached, Starter
@@ -23,7 +26,7 @@ from .pbs import Pbs
 from .slurm import Slurm, Srun
 from .table import Table, TableOfSrun
 
-__all__ = ["AUTO", "ENGINES", "PREFIXES", "Engine", "engine_of", "engine_of_launcher"]
+__all__ = ["AUTO", "ENGINES", "PREFIXES", "Engine", "engine_of", "engine_of_launcher", "running"]
 
 #: How a job of many nodes is named.
 PREFIXES = ("slurm:", "flux:", "pbs:", "lsf:", "pals:", "hosts:")
@@ -129,21 +132,54 @@ _LSF = re.compile(r"(\d{1,12})(?:\[(\d{1,9})\])?", re.ASCII)
 _PALS = re.compile(rf"(?:({_PBS.pattern}):)?({APPLICATION.pattern})|({_PBS.pattern})", re.ASCII)
 
 
+#: In a command: who asks.
+_USER = "$USER"
+
+#: Seconds in which jobs are listed, and bytes of the list.
+_LISTING, _MOST = 1.5, 1 << 16
+
+
 class _Form(NamedTuple):
-    """How the jobs of a batch system are named."""
+    """How the jobs of a batch system are named and listed."""
 
     system: str
     names: re.Pattern[str]
     nodes: Callable[[re.Match[str]], Nodes]
     #: What a person types.
     typed: str
+    #: What lists the jobs of this user that run, one on each line, by the number alone.
+    running: Tuple[str, ...] = ()
 
 
 _FORMS = {
-    "slurm": _Form("Slurm", _SLURM, lambda match: Slurm(match[1], match[2] or ""), "slurm:JOBID or slurm:JOBID.STEP"),
-    "flux": _Form("flux", _FLUX, lambda match: Flux(match[0]), "flux:JOBID"),
-    "pbs": _Form("PBS", _PBS, lambda match: Pbs(match[0]), "pbs:JOBID, of an array 'pbs:JOBID[INDEX]'"),
-    "lsf": _Form("LSF", _LSF, lambda match: Lsf(match[1], match[2] or ""), "lsf:JOBID, of an array 'lsf:JOBID[INDEX]'"),
+    "slurm": _Form(
+        "Slurm",
+        _SLURM,
+        lambda match: Slurm(match[1], match[2] or ""),
+        "slurm:JOBID or slurm:JOBID.STEP",
+        ("squeue", "--me", "--noheader", "--states=RUNNING", "--format=%A"),
+    ),
+    "flux": _Form(
+        "flux",
+        _FLUX,
+        lambda match: Flux(match[0]),
+        "flux:JOBID",
+        ("flux", "jobs", "--no-header", "--filter=running", "--format={id.f58}"),
+    ),
+    "pbs": _Form(
+        "PBS",
+        _PBS,
+        lambda match: Pbs(match[0]),
+        "pbs:JOBID, of an array 'pbs:JOBID[INDEX]'",
+        ("qselect", "-s", "R", "-u", _USER),
+    ),
+    "lsf": _Form(
+        "LSF",
+        _LSF,
+        lambda match: Lsf(match[1], match[2] or ""),
+        "lsf:JOBID, of an array 'lsf:JOBID[INDEX]'",
+        ("bjobs", "-r", "-noheader", "-o", "jobid"),
+    ),
     "pals": _Form(
         "PALS",
         _PALS,
@@ -151,6 +187,22 @@ _FORMS = {
         "pals:JOBID of PBS, pals:JOBID:APID, or within the job pals:APID",
     ),
 }
+
+
+def running(most: int) -> List[str]:
+    """Names the jobs of this user that the batch systems run whose commands are here; at most so many of each."""
+    return [f"{kind}:{job}" for kind, form in _FORMS.items() for job in _running(form)[:most]]
+
+
+def _running(form: _Form) -> List[str]:
+    if not form.running or shutil.which(form.running[0]) is None:
+        return []
+    command = [getpass.getuser() if word == _USER else word for word in form.running]
+    try:
+        listed = commands.said(command, _LISTING, _MOST).out.decode("utf-8", "replace").split()
+    except (OSError, KeyError, subprocess.TimeoutExpired):
+        return []
+    return [job for job in listed if form.names.fullmatch(job)]
 
 
 def _nodes(job: str) -> Nodes:
