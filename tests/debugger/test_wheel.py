@@ -31,10 +31,15 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> pathlib.Path:
     """Built by what `pip install .` uses, with the tools that are here already, and of the crates as `make build` has
     compiled them: `make release-check` tries optimised ones."""
     place = tmp_path_factory.mktemp("wheel")
+    wrapper = run(ROOT / "tools" / "find-cargo", "--clippy").strip()
     path = f"{pathlib.Path(sys.executable).parent}:{os.environ['PATH']}"
     run(
         sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation", "-w", place, ROOT,
-        environment={"PATH": path, "MATURIN_PEP517_ARGS": "--profile dev --features model/schema"},
+        environment={
+            "PATH": path,
+            "MATURIN_PEP517_ARGS": "--profile dev --features model/schema",
+            "RUSTC_WORKSPACE_WRAPPER": wrapper,
+        },
     )  # fmt: skip
     (built,) = place.glob("mpi_queues-*.whl")
     return built
