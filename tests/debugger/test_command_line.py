@@ -193,5 +193,5 @@ def test_the_demo_names_the_packages_that_it_needs(tmp_path: pathlib.Path) -> No
     (tmp_path / "gcc").symlink_to("/usr/bin/gcc")
     result = mpi_queues("demo", environment={"PATH": str(tmp_path), "TMPDIR": str(tmp_path)})
     assert result.status == 0, str(result)
-    assert "This machine has no mpicc, no mpirun:" in result.out
+    assert "This machine has no mpicc and no mpirun, so the demo cannot" in result.out
     assert f"{advice.install('libopenmpi-dev openmpi-bin')}; mpi-queues demo" in result.out

@@ -201,7 +201,7 @@ def test_of_a_python_that_has_ended_nothing_is_made_up(debian_mpi: MpiBuild, sta
     first = told["diagnosis"][told["verdict"]["finding"]]
     assert (first["kind"], first["certain"], first["ranks"]) == ("finished rank", True, [0, 1])
     assert [(one["state"], one["name"], one["ranks"]) for one in first["exceptions"]] == [("ended", "", [0])]
-    assert [one for one in first["evidence"] if one.startswith("Python has ended in rank 0:")]
+    assert [one for one in first["evidence"] if one.startswith("Python has ended in rank 0.")]
     assert [(one["function"], one["ranks"]) for one in first["blamed"]] == [("MPI_Recv", [1]), ("MPI_Finalize", [0])]
 
 

@@ -145,7 +145,7 @@ def test_each_node_records_its_ranks(slurm: Slurm, job: str, tmp_path: Path) -> 
     assert again.returncode == 1 and "node n1: " in again.stderr, again.stderr
     assert files[0].read_text() == "mine"
     full = told(slurm, "record", "--job", f"slurm:{job}", "-o", str(place), "--full")
-    assert full.returncode == 2 and "without --full" in full.stderr
+    assert full.returncode == 2 and "leave out other targets and --full" in full.stderr
 
 
 @pytest.mark.slow

@@ -73,7 +73,7 @@ def _run_job() -> None:
 def _replay(missing: List[str]) -> None:
     """Says what is missing, what is shown instead, and how to get the real one."""
     packages = [_TOOLS[tool] for tool in missing]
-    say(f"This machine has no {', no '.join(missing)}, so the demo cannot start and read a job here.")
+    say(f"This machine has no {' and no '.join(missing)}, so the demo cannot start and read a job here.")
     say(f"Instead it shows a recording of the same program (its source: {SOURCE}).")
     say(f"For the real one, {advice.install(' '.join(packages))}; mpi-queues demo\n")
     say("These commands read the recording; they need no MPI:\n")

@@ -75,7 +75,7 @@ def _record(options: argparse.Namespace) -> int:
     alone = len(wanted) == 1 or all(one.elsewhere for one in of_nodes)
     if of_nodes and (options.full or not alone):
         raise UsageError(
-            f"{of_nodes[0].label}: each node records its own ranks into its own file; no other targets and no --full",
+            f"{of_nodes[0].label}: each node records its own ranks: leave out other targets and --full",
             help=f"type: mpi-queues record --job {of_nodes[0].label} -o DIR",
         )
     if not of_nodes:
