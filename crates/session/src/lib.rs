@@ -160,7 +160,8 @@ impl SessionError {
     pub fn help(&self) -> &'static str {
         match self {
             Self::NotMpi { .. } => {
-                "name a rank of the job, not its launcher or a shell: `ps -ef` shows the children of mpirun"
+                "for a launcher such as mpirun, type: mpi-queues diagnose --job PID; in a debugger, attach to one of its \
+                 ranks"
             }
             Self::NoImages => {
                 "let the program run on until MPI_Init has returned: `break MPI_Init`, `continue`, `finish`"
