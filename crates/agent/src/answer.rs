@@ -151,12 +151,8 @@ fn record(request: &Request, question: &Question) -> u8 {
     }
     let mut problems: Vec<String> = Vec::new();
     for (label, _, problem) in &recorded {
-        problems.extend(problem.as_ref().map(|error| {
-            format!(
-                "{label}: {error}; what could be read of it is \
-            recorded"
-            )
-        }));
+        let read = "what could be read of it is recorded";
+        problems.extend(problem.as_ref().map(|error| format!("{label}: {error}; {read}")));
     }
     problems.extend(failures.iter().map(Failure::to_string));
     say_once(&problems)

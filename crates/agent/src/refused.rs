@@ -60,10 +60,7 @@ pub fn not_stopped(pid: u32, error: &StopError) -> Failure {
         }
         StopError::Late { .. } => Failure::new(&text, "allow more time with --timeout SECONDS".to_owned()),
         StopError::OtherMachine => {
-            let help = format!(
-                "a debugger may be able to read it; on a machine with mpi-queues and gdb, type: mpi-queues \
-                    show --pid {pid}"
-            );
+            let help = format!("where gdb and mpi-queues are, gdb may read it: gdb -p {pid}, then: mpi diagnose");
             Failure::new(&text, help)
         }
         StopError::Other(_) => Failure::plain(&text),
