@@ -17,8 +17,9 @@
 # schema  docs/schema.json, anew from the types, and what Python shows of them (src/views.rs, _native.pyi)
 # agent   mpi-queues-agent, one static program without Python for nodes that have nothing else
 # recorder  libmpi_queues_recorder.so, the flight recorder that stands before an MPI
+# mqs-library  libmpi_queues_mqs.so, our reader for other debuggers (TotalView, DDT, padb)
 # gallery docs/gallery: reports of five real hangs (not kept in the repository)
-# wheel   dist/: the wheel for this machine, with mpi-queues-agent, the recorder and the pages of the manual in it
+# wheel   dist/: the wheel for this machine, with mpi-queues-agent, both libraries and the pages of the manual in it
 # wheels  dist/: the wheels of a release, for x86-64 and AArch64 and any Linux with glibc 2.17 or later (with a Rust of rustup)
 # sdist   dist/: the source distribution, of the files that git has
 # release-check  what is in dist/, in fresh roots of Debian releases; make demo on bare machines (as root; FRESH="--make demo --make
@@ -77,8 +78,9 @@ RUST_SOURCES := $(shell find src crates layouts -type f \( -name '*.rs' -o -name
 # The wheel has it there.
 AGENT := python/mpi_queues/bin/mpi-queues-agent
 RECORDER := python/mpi_queues/lib/libmpi_queues_recorder.so
+MQS_LIBRARY := python/mpi_queues/lib/libmpi_queues_mqs.so
 
-.PHONY: build demo demo-packages check check-packages check-rust check-python test test-rust test-python test-programs test-packages test-all test-all-mpis mpis lint lint-packages lint-rust lint-python rust-test python-test fuzz audit sanitize bench agent recorder wheel wheels sdist release-check release schema layouts functions recordings docs man gallery clean
+.PHONY: build demo demo-packages check check-packages check-rust check-python test test-rust test-python test-programs test-packages test-all test-all-mpis mpis lint lint-packages lint-rust lint-python rust-test python-test fuzz audit sanitize bench agent recorder mqs-library wheel wheels sdist release-check release schema layouts functions recordings docs man gallery clean
 .DELETE_ON_ERROR:
 
 # Who cannot have the last two has the rest.
@@ -107,15 +109,16 @@ BYTECODE := .venv/bin/python -m compileall -q python/mpi_queues
 
 # Module, agent and recorder as a wheel has them, in place of those that tests use; these come back with the next target
 # that needs them, since the mark of the module is gone and the others are old.
-.venv/.optimised: .venv/.tools pyproject.toml Cargo.toml Cargo.lock tools/build-agent tools/build-recorder $(RUST_SOURCES)
+.venv/.optimised: .venv/.tools pyproject.toml Cargo.toml Cargo.lock tools/build-agent tools/build-recorder tools/build-mqs-library $(RUST_SOURCES)
 	@tools/install-missing build
 	@rm -f .venv/.built
 	@PATH="$$(dirname "$$(tools/find-cargo)"):$$PATH" VIRTUAL_ENV="$(CURDIR)/.venv" \
 	    tools/step "compiling mpi-queues, optimised (minutes)" .venv/bin/maturin develop --release
 	@tools/build-agent
 	@tools/build-recorder
+	@tools/build-mqs-library
 	@$(BYTECODE)
-	@touch -d 2000-01-01 $(AGENT) $(RECORDER)
+	@touch -d 2000-01-01 $(AGENT) $(RECORDER) $(MQS_LIBRARY)
 	@touch $@
 
 # Before the minutes of compiling: who may not install anything is told once what to have installed.
@@ -139,7 +142,7 @@ check-python: lint-python
 	$(PYTEST_ALL) -m "not debugger and not mpi" tests/unit
 
 # Two at once, as above: the Rust tests compute, the others wait for jobs and debuggers as well. What both need goes first.
-test: test-packages lint-packages .venv/.built agent recorder
+test: test-packages lint-packages .venv/.built agent recorder mqs-library
 	@$(MAKE) --no-print-directory -j2 test-rust test-python
 
 test-rust: lint-rust
@@ -148,7 +151,7 @@ test-rust: lint-rust
 test-python: lint-python docs python-test
 
 # All that the tests run and that is compiled of Rust.
-test-programs: .venv/.built agent recorder
+test-programs: .venv/.built agent recorder mqs-library
 	@tools/step "compiling the Rust tests (minutes the first time)" $(CORE_TESTS) --no-run
 
 test-packages:
@@ -180,12 +183,12 @@ rust-test: .venv/.built
 	@tools/step "compiling the Rust tests (minutes the first time)" $(CORE_TESTS) --no-run
 	RUST_TEST_THREADS=$$((2 * $$(nproc))) $(CORE_TESTS) --quiet -- --include-ignored
 
-python-test: mpis agent recorder
+python-test: mpis agent recorder mqs-library
 	@$(BYTECODE)
 	$(PYTEST_ALL) $(TESTS)
 
 test-all: export MPI_QUEUES_ROUNDS := all
-test-all: lint rust-test agent recorder
+test-all: lint rust-test agent recorder mqs-library
 	@tools/install-missing test
 	.venv/bin/python tests/make_mpis.py --all
 	@$(BYTECODE)
@@ -195,7 +198,7 @@ mpis: .venv/.built
 	@tools/install-missing test
 	.venv/bin/python tests/make_mpis.py
 
-test-all-mpis: .venv/.built agent recorder
+test-all-mpis: .venv/.built agent recorder mqs-library
 	@tools/install-missing test-all-mpis
 	.venv/bin/python tests/make_mpis.py --all-mpis
 	@$(BYTECODE)
@@ -228,6 +231,12 @@ recorder: $(RECORDER)
 $(RECORDER): .venv/.tools tools/build-recorder Cargo.toml Cargo.lock $(RUST_SOURCES)
 	@rm -f .venv/.optimised
 	@RUSTC_WORKSPACE_WRAPPER=$(CLIPPY) tools/build-recorder --development
+
+mqs-library: $(MQS_LIBRARY)
+
+$(MQS_LIBRARY): .venv/.tools tools/build-mqs-library Cargo.toml Cargo.lock $(RUST_SOURCES)
+	@rm -f .venv/.optimised
+	@RUSTC_WORKSPACE_WRAPPER=$(CLIPPY) tools/build-mqs-library --development
 
 wheel: .venv/.optimised
 	@rm -rf target/wheel

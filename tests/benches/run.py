@@ -21,6 +21,7 @@ from of_diagnosis import figure_diagnosis
 from of_files import figure_files
 from of_jobs import figure_jobs
 from of_mpich import figure_mpich
+from of_mqs_library import figure_mqs_library
 from of_native import figure_native
 from of_nodes import figure_nodes
 from of_page import figure_page
@@ -222,6 +223,7 @@ FIGURES = {
     "page": figure_page,
     "slurm": figure_slurm,
     "mpich": figure_mpich,
+    "mqs-library": figure_mqs_library,
     "transports": figure_transports,
     "diagnosis": figure_diagnosis,
     "recorder": figure_recorder,

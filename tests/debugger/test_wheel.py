@@ -60,6 +60,7 @@ def test_the_wheel_is_abi3_and_carries_all_that_it_needs(wheel: pathlib.Path) ->
         "mpi_queues/data/lldb-scripts/mpi_queues.py",
         "mpi_queues/bin/mpi-queues-agent",
         "mpi_queues/lib/libmpi_queues_recorder.so",
+        "mpi_queues/lib/libmpi_queues_mqs.so",
     ):
         assert wanted in names
     # pip makes it one that can be run.

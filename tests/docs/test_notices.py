@@ -28,11 +28,17 @@ def test_each_program_names_its_crates_and_each_crate_has_its_licence(tmp_path: 
     listed, _, texts = (tmp_path / "made" / "notices.txt").read_text().partition(f"{'=' * 100}\n")
     programs = {found[0]: found[1] for found in re.findall(r"^(\S+):\n((?:.+\n)+)", listed, re.MULTILINE)}
     names = {program: set(re.findall(r"([\w-]+) \d", crates)) for program, crates in programs.items()}
-    module, agent, recorder = (
+    module, agent, recorder, library = (
         names[f"mpi_queues/{name}"]
-        for name in ("_native.abi3.so", "bin/mpi-queues-agent", "lib/libmpi_queues_recorder.so")
+        for name in (
+            "_native.abi3.so",
+            "bin/mpi-queues-agent",
+            "lib/libmpi_queues_recorder.so",
+            "lib/libmpi_queues_mqs.so",
+        )
     )
-    assert recorder == {EVERYWHERE} and EVERYWHERE in module & agent
+    assert recorder == {EVERYWHERE} and EVERYWHERE in module & agent & library
+    assert not library & {AGENT, *MODULE, *NOWHERE}
     assert module >= set(MODULE) and not agent & {*MODULE, *NOWHERE} and not module & {*NOWHERE}
     assert AGENT in agent and AGENT not in module
     blocks = [block.split(f"{'-' * 100}\n", 1) for block in texts.split(f"{'=' * 100}\n")]

@@ -13,7 +13,7 @@ from release.roots import Failed
 GLIBC = (2, 17)
 
 _LIBRARIES = re.compile(r"(libc|libm|libdl|libpthread|librt|libgcc_s|ld-linux[-a-z0-9_]*)\.so\.\d+")
-_FILES = ("_native.abi3.so", "bin/mpi-queues-agent", "lib/libmpi_queues_recorder.so")
+_FILES = ("_native.abi3.so", "bin/mpi-queues-agent", "lib/libmpi_queues_recorder.so", "lib/libmpi_queues_mqs.so")
 
 
 def check_needs(package: pathlib.Path, machine: str) -> List[str]:

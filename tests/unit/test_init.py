@@ -7,7 +7,7 @@ import pathlib
 import pytest
 from mpi_queues.cli import command_line as cli
 from mpi_queues.cli import init
-from mpi_queues.system import agent
+from mpi_queues.system import agent, mqs_library
 
 
 @pytest.fixture
@@ -86,3 +86,25 @@ def test_the_program_for_nodes_without_python_is_told(
     assert capsys.readouterr().out == f"{place}\n"
     assert cli.main(["init", "agent", "--write"]) == 2
     assert "type: mpi-queues init agent" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("debugger", "variable"), [("ddt", "ALLINEA_QUEUE_DLL"), ("padb", "PADB_MPI_DLL"), ("totalview", "LD_PRELOAD")]
+)
+def test_other_debuggers_are_told_of_the_library(
+    tmp_path: pathlib.Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    debugger: str,
+    variable: str,
+) -> None:
+    place = tmp_path / "a place" / "libmpi_queues_mqs.so"
+    monkeypatch.setattr(mqs_library, "_PLACE", place)
+    assert cli.main(["init", debugger]) == 3
+    assert "in the source tree, type: make mqs-library" in capsys.readouterr().err
+    place.parent.mkdir()
+    place.touch()
+    assert cli.main(["init", debugger]) == 0
+    assert capsys.readouterr().out == f"export {variable}='{place}'\n"
+    assert cli.main(["init", debugger, "--write"]) == 2
+    assert f"type: mpi-queues init {debugger}" in capsys.readouterr().err

@@ -1,7 +1,6 @@
-//! The C boundary: opening a C library, and the barrier every callback from C goes through.
+//! Opening a C library.
 #![allow(unsafe_code)]
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 use libloading::os::unix::{Library as UnixLibrary, RTLD_LOCAL, RTLD_NOW};
@@ -18,12 +17,6 @@ pub enum FfiError {
         /// What the dynamic linker said.
         reason: String,
     },
-}
-
-/// Runs the body of a callback. A panic ends here, and the C caller gets `on_panic`: unwinding through C frames is
-/// undefined.
-pub fn barrier<T>(on_panic: T, body: impl FnOnce() -> T) -> T {
-    catch_unwind(AssertUnwindSafe(body)).unwrap_or(on_panic)
 }
 
 /// A C library that stays loaded until the process ends.
@@ -80,12 +73,6 @@ impl Library {
 #[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_panic_ends_at_the_barrier() {
-        assert_eq!(barrier(-1, || 3), 3);
-        assert_eq!(barrier(-1, || std::panic::resume_unwind(Box::new("panic"))), -1);
-    }
 
     #[test]
     fn a_missing_library_is_an_error_that_names_it() {

@@ -8,7 +8,8 @@ use model::{Communicator, Process, Queue, QueueReport, QueueSource, QueueState, 
 use plugins::host::run::Run;
 use plugins::mqs::discovery::{Candidate, Search, candidates};
 use plugins::mqs::{
-    BadRead, NewProcess, PluginError, PluginInfo, PluginRequest, PluginSource, Universe, inspect_plugin,
+    BadRead, NewProcess, PluginError, PluginInfo, PluginRequest, PluginSource, Universe, dialect, inspect_plugin,
+    is_own_library,
 };
 use target::{Target, TargetError};
 
@@ -101,7 +102,8 @@ impl<T: Target> Session<T> {
             None => return Err(choice.refusal("no plug-in was found for this MPI library".to_owned())),
         };
         let mut told = Process::default();
-        let mut report = match detected.installed.unfit_for_plugins(&detected) {
+        let unfit = detected.installed.unfit_for_plugins(&detected).filter(|_| !is_own_library(&path));
+        let mut report = match unfit {
             None => self.run_plugin(&path, &detected, &ours, settings, &mut told)?,
             Some(reason) => {
                 let mut communicators = self.read_builtin(true)?.communicators;
@@ -148,10 +150,11 @@ impl<T: Target> Session<T> {
         // translate back must not be told.
         let first = ours.rank.filter(|_| ours.parent_world_key.is_none() && !was_spawned(ours));
         let identity = if ours.communicators.is_empty() { first } else { settings.identity.or(first) };
+        let is_own = is_own_library(path);
         let request = PluginRequest {
             run: settings.run,
             universe: Universe { global_rank: ours.rank, world_size: ours.world_size, identity },
-            dialect: detected.installed.dialect(),
+            dialect: if is_own { dialect::OWN } else { detected.installed.dialect() },
             library_version: detected.mpi.version.clone(),
             ..PluginRequest::new(path.to_owned())
         };
@@ -164,8 +167,9 @@ impl<T: Target> Session<T> {
         let mut report = source.read_queues()?;
         // Requests have the handles that programs have, as the built-in reader gives them.
         let queues = report.communicators.iter_mut().flat_map(Communicator::queues_mut);
-        for request in queues.flat_map(|queue| &mut queue.operations).filter_map(|operation| operation.request.as_mut())
-        {
+        let requests =
+            queues.flat_map(|queue| &mut queue.operations).filter_map(|operation| operation.request.as_mut());
+        for request in requests.filter(|_| !is_own) {
             *request = detected.installed.handle_of_request(self.target(), *request).unwrap_or(*request);
         }
         if let Some(outcome) = source.outcome() {

@@ -27,6 +27,9 @@ const MAX_NAMES: usize = 1 << 27;
 /// Nor more symbols: those of a sparse file cost it nothing, and names of no length nothing of the above.
 const MAX_SYMBOLS: usize = 1 << 23;
 
+/// Names that only the dynamic linker exports.
+const OF_LINKER: [&str; 2] = ["_r_debug", "__libc_stack_end"];
+
 type Table = HashMap<Box<str>, (u64, u64)>;
 type Functions = HashMap<u64, Box<str>>;
 
@@ -412,7 +415,15 @@ impl ElfSymbols {
                 .iter()
                 .filter(|&&index| self.images[index].is_executable || is_mpi_image(&self.images[index]))
                 .find_map(full)
+                .or_else(|| self.of_linker(name, target))
         })
+    }
+
+    /// What only the dynamic linker exports, and those ask for who look for what is loaded by themselves (crate `mqs-library`).
+    fn of_linker(&self, name: &str, target: &(impl Target + ?Sized)) -> Option<Symbol> {
+        let linkers =
+            if OF_LINKER.contains(&name) { self.numbers(|image| image.file_name().starts_with("ld")) } else { vec![] };
+        linkers.into_iter().find_map(|index| self.symbol_in(index, target, |file| file.dynamic_symbol(name)))
     }
 
     /// All symbols that [`ElfSymbols::lookup`] finds in dynamic tables.
@@ -459,23 +470,16 @@ impl ElfSymbols {
         })
     }
 
-    /// The executable, then the MPI's own images, then all others; the others only where no image looks like a part of an
-    /// MPI (one that is linked statically into some library), because opening eighty files costs milliseconds.
     fn search_order(&self) -> Vec<usize> {
-        let executables = self.numbers(|image| image.is_executable);
-        let mpi = self.numbers(|image| !image.is_executable && is_mpi_image(image));
-        let others = self.numbers(|image| !image.is_executable && !is_mpi_image(image));
-        let last = if mpi.is_empty() { others } else { self.numbers(|image| is_recorder(image.file_name())) };
-        executables.into_iter().chain(mpi).chain(last).collect()
+        search_order(&self.images)
     }
 
-    /// Whether a name is one of MPI's that our flight recorder exports: a process that has it need not have an MPI.
     fn is_before_mpi(&self, index: usize, name: &str) -> bool {
-        is_recorder(self.images[index].file_name()) && !name.starts_with(RECORDER_SYMBOLS)
+        is_before_mpi(&self.images[index], name)
     }
 
     fn numbers(&self, wanted: impl Fn(&Image) -> bool) -> Vec<usize> {
-        (0..self.images.len()).filter(|&index| wanted(&self.images[index])).collect()
+        numbers(&self.images, wanted)
     }
 
     fn symbol_in(
@@ -491,4 +495,24 @@ impl ElfSymbols {
 
 fn is_mpi_image(image: &Image) -> bool {
     is_mpi_file_name(image.file_name()) && !is_recorder(image.file_name())
+}
+
+fn numbers(images: &[Image], wanted: impl Fn(&Image) -> bool) -> Vec<usize> {
+    (0..images.len()).filter(|&index| wanted(&images[index])).collect()
+}
+
+/// In which of the images symbols are looked for, by their numbers: the executable, then the MPI's own images, then all others;
+/// the others only where no image looks like a part of an MPI (one that is linked statically into some library), because opening
+/// eighty files costs milliseconds.
+pub fn search_order(images: &[Image]) -> Vec<usize> {
+    let executables = numbers(images, |image| image.is_executable);
+    let mpi = numbers(images, |image| !image.is_executable && is_mpi_image(image));
+    let others = numbers(images, |image| !image.is_executable && !is_mpi_image(image));
+    let last = if mpi.is_empty() { others } else { numbers(images, |image| is_recorder(image.file_name())) };
+    executables.into_iter().chain(mpi).chain(last).collect()
+}
+
+/// Whether a name is one of MPI's that our flight recorder exports: a process that has it need not have an MPI.
+pub fn is_before_mpi(image: &Image, name: &str) -> bool {
+    is_recorder(image.file_name()) && !name.starts_with(RECORDER_SYMBOLS)
 }

@@ -19,6 +19,9 @@ const RECORDER: &str = "libmpi_queues_recorder.so";
 /// How the names of what it exports of its own begin; all others are MPI's.
 pub const RECORDER_SYMBOLS: &str = "mpi_queues_recorder_";
 
+/// Our own library for debuggers, which a rank may have been started with (crate `mqs-library`): it is none either.
+const FOR_DEBUGGERS: &str = "libmpi_queues_mqs.so";
+
 /// The handles of the ABI of MPI-5 are pointers.
 const ABI: &str = "libmpi_abi.so";
 
@@ -29,7 +32,10 @@ pub fn c_library(images: &[Image]) -> Option<&Image> {
 
 /// Whether a file name is that of an MPI's library.
 pub fn is_mpi_library(name: &str) -> bool {
-    name.contains(".so") && !is_recorder(name) && LIBRARIES.iter().any(|prefix| name.starts_with(prefix))
+    name.contains(".so")
+        && !is_recorder(name)
+        && name != FOR_DEBUGGERS
+        && LIBRARIES.iter().any(|prefix| name.starts_with(prefix))
 }
 
 /// Whether a file name is that of our flight recorder.
@@ -182,6 +188,7 @@ mod tests {
         }
         let recorder = "libmpi_queues_recorder.so";
         assert!(is_recorder(recorder) && !is_mpi_library(recorder) && is_mpi_file_name(recorder));
+        assert!(!is_mpi_library("libmpi_queues_mqs.so"));
         assert!(
             is_abi_library("libmpi_abi.so.1") && !is_abi_library("libmpi_abi.sofa") && !is_abi_library("libmpi.so")
         );

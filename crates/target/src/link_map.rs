@@ -62,30 +62,49 @@ pub fn r_debug_from_program_headers(
     Ok(None)
 }
 
+/// A file that is loaded, as the dynamic linker's list has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Module {
+    /// What is added to the file's virtual addresses.
+    pub bias: TargetAddr,
+    /// By which path it was loaded; empty for the executable.
+    pub name: Vec<u8>,
+    /// Where its dynamic section lies.
+    pub dynamic: TargetAddr,
+}
+
 /// Walks the list that starts at `r_debug` (the address of `_r_debug`). `executable` is the path for the first
 /// entry, whose own name is empty.
 ///
 /// # Errors
-/// Where the head of the list cannot be read, a part of it was left out of a core file or recording, or the debugger failed
-/// or was interrupted. A fault or a circle further on ends the list.
+/// As [`modules_from_link_map`].
 pub fn images_from_link_map(
     target: &(impl Target + ?Sized),
     r_debug: TargetAddr,
     executable: Option<&str>,
 ) -> Result<Vec<Image>, TargetError> {
-    let image = |(place, (bias, name)): (usize, (TargetAddr, Vec<u8>))| {
+    Ok(images_of(&modules_from_link_map(target, r_debug)?, executable))
+}
+
+/// The images of the modules of a process, the executable first, whose path is given.
+pub fn images_of(modules: &[Module], executable: Option<&str>) -> Vec<Image> {
+    let image = |(place, module): (usize, &Module)| {
         let is_executable = place == 0;
         let path = match executable {
             Some(executable) if is_executable => executable.to_owned(),
-            _ => printable(&name),
+            _ => printable(&module.name),
         };
-        Image { path, bias, build_id: None, is_executable }
+        Image { path, bias: module.bias, build_id: None, is_executable }
     };
-    Ok(entries(target, r_debug)?.into_iter().enumerate().map(image).collect())
+    modules.iter().enumerate().map(image).collect()
 }
 
-/// Load bias and name of each entry.
-fn entries(target: &(impl Target + ?Sized), r_debug: TargetAddr) -> Result<Vec<(TargetAddr, Vec<u8>)>, TargetError> {
+/// The files that are loaded, in the order of the list that starts at `r_debug`.
+///
+/// # Errors
+/// Where the head of the list cannot be read, a part of it was left out of a core file or recording, or the debugger failed
+/// or was interrupted. A fault or a circle further on ends the list.
+pub fn modules_from_link_map(target: &(impl Target + ?Sized), r_debug: TargetAddr) -> Result<Vec<Module>, TargetError> {
     let width = target.abi().pointer_width.bytes();
     // `int r_version`, padded to a pointer's alignment.
     let mut entry = target.read_pointer(r_debug.wrapping_add(width))?;
@@ -98,7 +117,8 @@ fn entries(target: &(impl Target + ?Sized), r_debug: TargetAddr) -> Result<Vec<(
             Err(error) if error.is_of_the_debugger() => return Err(error),
             read => read.unwrap_or_default(),
         };
-        found.push((bias, name));
+        let Some(dynamic) = where_damaged(target.read_pointer(entry.wrapping_add(2 * width)))? else { break };
+        found.push(Module { bias, name, dynamic });
         let Some(next) = where_damaged(target.read_pointer(entry.wrapping_add(3 * width)))? else { break };
         entry = next;
     }

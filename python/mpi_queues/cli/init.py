@@ -1,4 +1,5 @@
-"""``mpi-queues init``: the line that makes a debugger know the mpi commands; where the program for other nodes is."""
+"""``mpi-queues init``: the line that makes a debugger know the mpi commands, or take our library; where the program for
+nodes is."""
 
 from __future__ import annotations
 
@@ -6,10 +7,11 @@ import argparse
 import errno
 import os
 import pathlib
+import shlex
 from typing import Any, List
 
 from ..errors import UsageError, UserError
-from ..system import agent, files
+from ..system import agent, files, mqs_library
 from ..system.paths import shown
 from ..system.written import new_file
 
@@ -20,20 +22,28 @@ LOADERS = {debugger: _DATA / f"{debugger}-scripts" / "mpi_queues.py" for debugge
 #: A larger file is nobody's start-up file (bytes).
 _MAX_START_UP = 16 << 20
 _COMMANDS = {"gdb": "source", "lldb": "command script import"}
+#: What makes other debuggers take our library as that of the MPI; docs/other-debuggers.md says where each is from.
+_OTHERS = {
+    "ddt": "export ALLINEA_QUEUE_DLL={path}",
+    "padb": "export PADB_MPI_DLL={path}",
+    "totalview": "export LD_PRELOAD={path}",
+}
 
 
 def add_command(commands: Any) -> None:
     """Adds ``init`` to the command line."""
     parser = commands.add_parser(
         "init",
-        help="the line for ~/.gdbinit or ~/.lldbinit; the program for nodes without Python",
+        help="the line for ~/.gdbinit or ~/.lldbinit; other debuggers; the program for nodes without Python",
         description="Prints the line that loads the mpi commands into a debugger; --write adds it to the debugger's "
-        "start-up file. With agent, prints the path of mpi-queues-agent, a static program that reads the "
+        "start-up file. With ddt, padb or totalview, prints the shell command that makes it show message queues by "
+        "our library. With agent, prints the path of mpi-queues-agent, a static program that reads the "
         "ranks of a node without Python or a debugger.",
         epilog="examples:\n  mpi-queues init gdb\n  mpi-queues init lldb --write\n"
+        "  mpi-queues init ddt >> ~/.bashrc\n"
         "  scp $(mpi-queues init agent) node7:",
     )
-    parser.add_argument("debugger", choices=(*LOADERS, "agent"), metavar="gdb|lldb|agent")
+    parser.add_argument("debugger", choices=(*LOADERS, *_OTHERS, "agent"), metavar="gdb|lldb|ddt|padb|totalview|agent")
     parser.add_argument("--write", action="store_true", help="add the line to the start-up file")
     parser.set_defaults(run=run)
 
@@ -44,6 +54,14 @@ def run(options: argparse.Namespace) -> int:
         if options.write:
             raise UsageError("--write: mpi-queues-agent has no start-up file", help="type: mpi-queues init agent")
         print(agent.path())
+        return 0
+    if options.debugger in _OTHERS:
+        if options.write:
+            raise UsageError(
+                f"--write: {options.debugger} has no start-up file for this",
+                help=f"type: mpi-queues init {options.debugger}",
+            )
+        print(_OTHERS[options.debugger].format(path=shlex.quote(str(mqs_library.path()))))
         return 0
     line = line_for(options.debugger)
     if not options.write:

@@ -7,5 +7,6 @@ mod command_line;
 mod corpus;
 mod files;
 mod live;
+mod pack;
 mod recordings;
 mod support;

@@ -15,7 +15,7 @@ use super::child::{Child, KnownType, bad_fetch};
 use super::foreign;
 use super::message::Told;
 use super::wire::{Kind, MAX_FETCH, Put, Take};
-use crate::c_library::barrier;
+use mqs_interface::barrier;
 
 /// Our error codes; the plug-in gets their texts from the errorstring callback.
 const NOT_FOUND: c_int = FIRST_USER_CODE;
@@ -102,25 +102,37 @@ fn store<T>(out: *mut T, value: T) {
 
 /// The basic callbacks.
 pub static BASIC: BasicCallbacks = BasicCallbacks {
-    malloc,
-    free,
-    dprints,
-    errorstring,
-    put_image_info,
-    get_image_info,
-    put_process_info,
-    get_process_info,
-    put_job_info,
-    get_job_info,
+    malloc: Some(malloc),
+    free: Some(free),
+    dprints: Some(dprints),
+    errorstring: Some(errorstring),
+    put_image_info: Some(put_image_info),
+    get_image_info: Some(get_image_info),
+    put_process_info: Some(put_process_info),
+    get_process_info: Some(get_process_info),
+    put_job_info: Some(put_job_info),
+    get_job_info: Some(get_job_info),
 };
 /// The callbacks for an image.
-pub static IMAGE_CALLBACKS: ImageCallbacks =
-    ImageCallbacks { get_type_sizes, find_function, find_symbol, find_type, field_offset, sizeof_type };
+pub static IMAGE_CALLBACKS: ImageCallbacks = ImageCallbacks {
+    get_type_sizes: Some(get_type_sizes),
+    find_function: Some(find_function),
+    find_symbol: Some(find_symbol),
+    find_type: Some(find_type),
+    field_offset: Some(field_offset),
+    sizeof_type: Some(sizeof_type),
+};
 /// The callbacks for a process.
-pub static PROCESS_CALLBACKS: ProcessCallbacks =
-    ProcessCallbacks { get_global_rank, get_image, fetch_data, target_to_host, get_process_job, get_process_identity };
+pub static PROCESS_CALLBACKS: ProcessCallbacks = ProcessCallbacks {
+    get_global_rank: Some(get_global_rank),
+    get_image: Some(get_image),
+    fetch_data: Some(fetch_data),
+    target_to_host: Some(target_to_host),
+    get_process_job: Some(get_process_job),
+    get_process_identity: Some(get_process_identity),
+};
 /// The callbacks for a job.
-pub static JOB_CALLBACKS: JobCallbacks = JobCallbacks { get_process };
+pub static JOB_CALLBACKS: JobCallbacks = JobCallbacks { get_process: Some(get_process) };
 
 /// Zeroed, because Open MPI's plug-in leaves parts of what it allocates unset (open-mpi/ompi,
 /// ompi/debuggers/ompi_msgq_dll.c, `find_or_create_group`, 4.1.4).

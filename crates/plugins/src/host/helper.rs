@@ -79,7 +79,7 @@ impl Helper {
         let rights = rights.filter(|rights| rights.takes_rights());
         run_detached(|| {
             isolation::enter(theirs.as_raw_fd(), their_stderr.as_raw_fd(), time_limit, rights, &shared);
-            crate::c_library::barrier((), || body(isolation::SOCKET, &shared));
+            mqs_interface::barrier((), || body(isolation::SOCKET, &shared));
         })
         .map_err(|error| start_error("fork", &error))?;
         drop((theirs, their_stderr));

@@ -8,8 +8,6 @@
 // The interface's 32-bit words and the kernel's sizes are cut and widened on purpose; the places say why.
 #![allow(clippy::unnecessary_cast)]
 
-#[allow(missing_docs)]
-pub mod abi;
 pub mod answers;
 pub mod callbacks;
 pub mod candidate;
@@ -29,3 +27,5 @@ pub mod server;
 pub mod shared;
 pub mod trust;
 pub mod wire;
+
+pub use mqs_interface as abi;

@@ -1,75 +1,10 @@
-//! The C types of the mqs interface, with the names of its header without the prefix.
-//!
-//! The layout is that of the header for hosts with one pointer width (`mqs_taddr_t` is `unsigned long`); tests/abi
-//! compares it with the header that Open MPI ships (open-mpi/ompi, ompi/debuggers/msgq_interface.h, the same file
-//! in 4.1.4 and 5.0.7).
+//! The functions of a message-queue plug-in.
 
-use std::ffi::{c_char, c_int, c_long, c_void};
+use std::ffi::{c_char, c_int, c_void};
 
 use crate::functions;
-pub use crate::host::abi::*;
 pub use crate::host::functions::Need;
-
-/// Value of `MQS_INTERFACE_COMPATIBILITY` without MPI-2 support.
-pub const COMPATIBILITY_MPI1: c_int = 2;
-/// Value of `MQS_INTERFACE_COMPATIBILITY` with MPI-2 support.
-pub const COMPATIBILITY_MPI2: c_int = 3;
-
-/// `mqs_no_information`.
-pub const NO_INFORMATION: c_int = 1;
-/// `mqs_end_of_list`.
-pub const END_OF_LIST: c_int = 2;
-
-/// `mqs_pending_sends`, `mqs_pending_receives`, `mqs_unexpected_messages`.
-pub const OP_CLASSES: [c_int; 3] = [0, 1, 2];
-
-/// `mqs_st_pending`, `mqs_st_matched`, `mqs_st_complete`.
-pub const STATUSES: [c_int; 3] = [0, 1, 2];
-
-/// Length of a communicator's name and of a line of extra text.
-pub const TEXT: usize = 64;
-/// Lines of extra text.
-pub const EXTRA_LINES: usize = 5;
-/// `FILENAME_MAX` of the C library.
-pub const FILENAME_MAX: usize = libc::FILENAME_MAX as usize;
-
-/// `mqs_communicator`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub struct Communicator {
-    pub unique_id: TAddr,
-    pub local_rank: TWord,
-    pub size: TWord,
-    pub name: [u8; TEXT],
-}
-
-/// `mqs_pending_operation`.
-#[repr(C)]
-#[derive(Debug, Clone, Copy)]
-pub struct PendingOperation {
-    pub status: c_int,
-    pub desired_local_rank: TWord,
-    pub desired_global_rank: TWord,
-    pub tag_wild: c_int,
-    pub desired_tag: TWord,
-    pub desired_length: TWord,
-    pub system_buffer: c_int,
-    pub buffer: TAddr,
-    pub actual_local_rank: TWord,
-    pub actual_global_rank: TWord,
-    pub actual_tag: TWord,
-    pub actual_length: TWord,
-    pub extra_text: [[u8; TEXT]; EXTRA_LINES],
-}
-
-/// `mqs_process_location` (MPI-2).
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ProcessLocation {
-    pub pid: c_long,
-    pub image_name: [u8; FILENAME_MAX],
-    pub host_name: [u8; TEXT],
-}
+pub use mqs_interface::*;
 
 functions! {
     SetupBasicCallbacks setup_basic_callbacks "mqs_setup_basic_callbacks" Required fn(*const BasicCallbacks);

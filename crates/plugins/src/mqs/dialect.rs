@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{mpich, openmpi};
+use super::{mpich, openmpi, own};
 use layouts::Layouts;
 use model::{Communicator, QueueReport};
 use target::Target;
@@ -70,6 +70,9 @@ pub static OPEN_MPI: &dyn Dialect = &openmpi::OpenMpi;
 
 /// That of MPICH's, and of those made from it.
 pub static MPICH: &dyn Dialect = &mpich::Mpich;
+
+/// That of our own library.
+pub static OWN: &dyn Dialect = &own::Own;
 
 /// That of the plug-in of any other MPI: as Open MPI's, whose corrections touch only what has its form.
 pub static OTHER: &dyn Dialect = OPEN_MPI;

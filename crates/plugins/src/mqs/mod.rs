@@ -19,6 +19,7 @@ mod driver;
 mod mpich;
 mod normalise;
 mod openmpi;
+mod own;
 mod plugin;
 mod protocol;
 mod server;
@@ -26,6 +27,7 @@ mod source;
 
 pub use dialect::{Datatype, Datatypes, Dialect, Evidence, NoDatatypes};
 pub use normalise::normalise;
+pub use own::is_own_library;
 pub use plugin::{inspect_plugin, read_with_plugin};
 pub use source::PluginSource;
 

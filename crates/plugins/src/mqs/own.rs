@@ -1,0 +1,111 @@
+//! Our own library (crate `mqs-library`) in our own host: it needs no correction, and its lines of text have a fixed form.
+
+use std::path::Path;
+
+use super::dialect::{Dialect, Evidence};
+use crate::host::library::exported_functions;
+use model::{Communicator, Operation, OperationStatus, QueueReport, Remark, Text};
+use mqs_interface::words::{IN_TRANSIT, OF, PERSISTENT, REQUEST};
+
+/// What our library exports and no other does.
+const MARK: &str = "mpi_queues_mqs_library";
+
+/// Whether a plug-in is our own library, under whatever name.
+pub fn is_own_library(path: &Path) -> bool {
+    exported_functions(path, |name| name == MARK).is_ok_and(|found| !found.is_empty())
+}
+
+/// Our own library.
+pub struct Own;
+
+impl Dialect for Own {
+    fn correct(&self, report: &mut QueueReport, _: &Evidence<'_>) {
+        let queues = report.communicators.iter_mut().flat_map(Communicator::queues_mut);
+        queues.flat_map(|queue| &mut queue.operations).for_each(take_facts);
+    }
+
+    fn find<'k>(&self, communicator: &Communicator, known: &'k [Communicator]) -> Option<&'k Communicator> {
+        let alike = |known: &&Communicator| known.unique_id == communicator.unique_id;
+        let same = |known: &&Communicator| {
+            known.local_rank == communicator.local_rank
+                && known.name.starts_with(communicator.name.trim_end_matches('.'))
+        };
+        known.iter().filter(alike).find(same).or_else(|| known.iter().find(alike))
+    }
+}
+
+/// Takes from the text what has a member of its own.
+fn take_facts(operation: &mut Operation) {
+    let lines: Vec<String> = operation.extra_text.iter().map(ToString::to_string).collect();
+    let mut rest = lines.as_slice();
+    if let Some((line, others)) = rest.split_first()
+        && take_data(operation, line)
+    {
+        rest = others;
+    }
+    if let Some((line, others)) = rest.split_first() {
+        let words: Vec<&str> = line.split(", ").collect();
+        let request = words.iter().find_map(|word| word.strip_prefix(REQUEST)?.strip_prefix("0x"));
+        operation.request = request.and_then(|digits| u64::from_str_radix(digits, 16).ok());
+        operation.persistent = words.contains(&PERSISTENT);
+        if operation.request.is_some() || operation.persistent {
+            rest = others;
+        }
+    }
+    if let Some((line, others)) = rest.split_first()
+        && line == IN_TRANSIT
+    {
+        operation.status = OperationStatus::InTransit;
+        rest = others;
+    }
+    operation.extra_text = rest.iter().map(|line| Remark::from(line.clone())).collect();
+}
+
+/// `MPI_Irecv: 512 x MPI_DOUBLE`, or a part of that.
+fn take_data(operation: &mut Operation, line: &str) -> bool {
+    let (call, data) = match line.split_once(": ") {
+        Some((call, data)) => (Some(call), Some(data)),
+        None if line.contains(OF) => (None, Some(line)),
+        None => (Some(line), None),
+    };
+    if call.is_some_and(|call| !call.starts_with("MPI") || call.contains(' ')) {
+        return false;
+    }
+    operation.call = call.map(|call| call.to_owned().into());
+    if let Some((count, datatype)) = data.and_then(|data| data.split_once(OF)) {
+        operation.count = count.parse().ok();
+        operation.datatype = Some(Text::from(datatype));
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn taken(lines: &[&str]) -> Operation {
+        let extra_text = lines.iter().map(|line| line.to_string().into()).collect();
+        let mut operation = Operation { extra_text, ..Operation::default() };
+        take_facts(&mut operation);
+        operation
+    }
+
+    #[test]
+    fn facts_are_taken_from_the_text() {
+        let lines = ["MPI_Recv_init: 512 x MPI_DOUBLE", "request 0x7f10, persistent", IN_TRANSIT, "eager"];
+        let operation = taken(&lines);
+        assert_eq!(operation.call.as_deref(), Some("MPI_Recv_init"));
+        assert_eq!((operation.count, operation.datatype.as_deref()), (Some(512), Some("MPI_DOUBLE")));
+        assert_eq!((operation.request, operation.persistent), (Some(0x7f10), true));
+        assert_eq!((operation.status, operation.extra_text), (OperationStatus::InTransit, vec![Remark::Eager]));
+    }
+
+    #[test]
+    fn what_is_not_there_stays_unknown() {
+        for lines in [&["eager"][..], &[], &["not known: tag", "rendezvous"]] {
+            let operation = taken(lines);
+            assert_eq!((operation.request, operation.call, operation.count), (None, None, None));
+            assert_eq!(operation.extra_text.len(), lines.len());
+        }
+    }
+}

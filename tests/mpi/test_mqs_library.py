@@ -1,0 +1,198 @@
+"""libmpi_queues_mqs.so on real jobs, in our own host and in a strict one: it gives what the built-in reader reads."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any, Callable, Dict, Iterator, List, Tuple
+
+import pytest
+from support.builds import MpiBuild
+from support.cli import mpi_queues, show
+from support.jobs import Job
+from support.mqs_hosts import LIBRARY, strict_host, symbols
+from support.truths import name_of
+
+StartJob = Callable[..., Job]
+Program = Tuple[str, Tuple[str, ...], int]
+
+#: Facts of a queue's operations that the interface carries, in its members or in the lines of text.
+MEMBERS = (
+    "status",
+    "desired_local_rank",
+    "desired_global_rank",
+    "any_source",
+    "tag_wild",
+    "desired_tag",
+    "desired_length",
+    "system_buffer",
+    "buffer",
+    "call",
+    "datatype",
+    "count",
+    "request",
+    "persistent",
+)
+#: Those that count for sends and what has been matched only.
+ACTUAL = ("actual_local_rank", "actual_global_rank", "actual_tag", "actual_length")
+PROGRAM_LIST: List[Program] = [
+    ("truth_modes", (), 2),
+    ("truth_comms", (), 3),
+    ("truth_persistent", (), 2),
+    ("truth_probe", (), 2),
+    ("truth_in_transit", (), 2),
+    ("truth_tvtest", ("posted",), 2),
+    ("truth_random", ("7", "300"), 3),
+]
+
+
+def facts(queue: Dict[str, Any], *, is_receive: bool) -> Iterator[Dict[str, Any]]:
+    """What the interface carries of each operation that is the application's."""
+    for operation in queue["operations"]:
+        if operation["internal"]:
+            continue
+        matters = not is_receive or operation["status"] in ("matched", "complete")
+        yield {name: operation[name] for name in (*MEMBERS, *(ACTUAL if matters else ()))}
+
+
+def compare(ours: Dict[str, Any], theirs: Dict[str, Any], counted: Dict[str, int]) -> None:
+    """All facts of all communicators of a process."""
+    names = ("name", "unique_id", "local_rank", "size", "group", "remote_group")
+    assert [[one[name] for name in names] for one in ours["communicators"]] == [
+        [one[name] for name in names] for one in theirs["communicators"]
+    ]
+    for our, their in zip(ours["communicators"], theirs["communicators"]):
+        for queue in ("pending_sends", "pending_receives", "unexpected_messages"):
+            place = f"{our['name']}, {queue}"
+            assert our[queue]["state"] == their[queue]["state"], (place, their[queue]["detail"])
+            is_receive = queue == "pending_receives"
+            pairs = [list(facts(one[queue], is_receive=is_receive)) for one in (our, their)]
+            assert pairs[0] == pairs[1], place
+            counted[queue] = counted.get(queue, 0) + len(pairs[0])
+
+
+def _equal_in_our_host(build: MpiBuild, start_job: StartJob, program: Program) -> None:
+    name, arguments, ranks = program
+    job = start_job(build, name, *arguments, ranks=ranks)
+    ours, theirs = show(job.pids), show(job.pids, "--source", f"plugin={LIBRARY}")
+    counted: Dict[str, int] = {}
+    for pid in job.pids:
+        assert theirs[pid]["source"]["plugin"] == str(LIBRARY)
+        compare(ours[pid], theirs[pid], counted)
+    assert sum(counted.values()) > 0, counted
+    job.assert_running()
+
+
+@pytest.mark.parametrize("program", PROGRAM_LIST, ids=name_of)
+@pytest.mark.usual("*comms*", "*random*")
+def test_our_host_shows_what_the_reader_reads(mpi_build: MpiBuild, start_job: StartJob, program: Program) -> None:
+    _equal_in_our_host(mpi_build, start_job, program)
+
+
+@pytest.mark.parametrize("program", PROGRAM_LIST, ids=name_of)
+@pytest.mark.usual("*comms*", "*random*")
+def test_our_host_shows_what_the_reader_reads_of_mpich(
+    mpich_build: MpiBuild, start_job: StartJob, program: Program
+) -> None:
+    _equal_in_our_host(mpich_build, start_job, program)
+
+
+@pytest.mark.parametrize("program", [one for one in PROGRAM_LIST if one[0] != "truth_in_transit"], ids=name_of)
+@pytest.mark.usual("*comms*", "*random*")
+def test_our_host_shows_what_the_reader_reads_over_transports(
+    transport_build: MpiBuild, start_job: StartJob, program: Program
+) -> None:
+    _equal_in_our_host(transport_build, start_job, program)
+
+
+def _strictly(job: Job, rank: int, tmp_path: Path) -> str:
+    pid = job.pids[rank]
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        command = [str(strict_host()), str(LIBRARY), str(pid), str(symbols(pid, tmp_path / "symbols"))]
+        run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    assert run.returncode == 0 and run.stderr == "", f"[{run.returncode}] {run.stderr}\n{run.stdout}"
+    return run.stdout
+
+
+def _equal_in_strict_host(build: MpiBuild, start_job: StartJob, tmp_path: Path) -> None:
+    job = start_job(build, "truth_comms", ranks=3)
+    shown = show(job.pids)
+    for rank, pid in enumerate(job.pids):
+        said = _strictly(job, rank, tmp_path)
+        names = re.findall(r'^communicator id=(\d+) .* name="([^"]*)"', said, re.MULTILINE)
+        assert names == [(str(one["unique_id"]), one["name"]) for one in shown[pid]["communicators"]]
+        counts = [int(count) for count in re.findall(r"^queue class=\d count=(\d+)", said, re.MULTILINE)]
+        queues = ("pending_sends", "pending_receives", "unexpected_messages")
+        expected = [one[queue]["operations"] for one in shown[pid]["communicators"] for queue in queues]
+        assert counts == [sum(not operation["internal"] for operation in queue) for queue in expected]
+    job.assert_running()
+
+
+def test_a_host_to_the_letter_gets_all(mpi_build: MpiBuild, start_job: StartJob, tmp_path: Path) -> None:
+    _equal_in_strict_host(mpi_build, start_job, tmp_path)
+
+
+def test_a_host_to_the_letter_gets_all_of_mpich(mpich_build: MpiBuild, start_job: StartJob, tmp_path: Path) -> None:
+    _equal_in_strict_host(mpich_build, start_job, tmp_path)
+
+
+def test_a_process_without_mpi_is_told(tmp_path: Path) -> None:
+    with subprocess.Popen(["sleep", "1000"]) as process:
+        try:
+            Path(f"/proc/{process.pid}/exe").resolve(strict=True)
+            command = [
+                str(strict_host()),
+                str(LIBRARY),
+                str(process.pid),
+                str(symbols(process.pid, tmp_path / "symbols")),
+            ]
+            run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+        finally:
+            process.kill()
+    assert run.returncode == 0 and "is not an MPI process" in run.stdout, str(run)
+
+
+def test_a_rank_that_has_preloaded_it_names_it(debian_mpi: MpiBuild, start_job: StartJob) -> None:
+    job = start_job(debian_mpi, "truth_comms", ranks=2, environment={"LD_PRELOAD": str(LIBRARY)})
+    shown = mpi_queues("show", "--pid", str(job.pids[0]), "--source", "plugin", "--format", "json")
+    assert str(LIBRARY) in shown.out + shown.err, str(shown)
+    job.assert_running()
+
+
+def _handles(pid: int, kind: str, *options: str) -> Dict[str, Any]:
+    """The live objects of a kind by their handles."""
+    result = mpi_queues("handles", "--pid", str(pid), kind, "--format", "json", *options)
+    assert result.status == 0, str(result)
+    lists = json.loads(result.out)["processes"][0]["handles"]
+    return {handle["handle"]: handle for handle in lists[0]["handles"] if handle["state"] == "live"}
+
+
+def _equal_handles(build: MpiBuild, start_job: StartJob) -> None:
+    """What the draft for handles has of communicators and error handlers."""
+    job = start_job(build, "truth_comms", ranks=3)
+    pid = job.pids[0]
+    for kind, names in (("comm", ("rank", "size", "inter", "group", "remote_group")), ("errhandler", ())):
+        ours, theirs = _handles(pid, kind), _handles(pid, kind, f"--source=plugin={LIBRARY}")
+        assert set(ours) <= set(theirs) and ours
+        for value, handle in ours.items():
+            known = [name for name in names if handle["facts"].get(name) is not None]
+            for name in known:
+                assert theirs[value]["facts"][name] == handle["facts"][name], (value, name)
+            members = ("name", "predefined", "fortran")
+            assert [theirs[value][name] for name in members] == [handle[name] for name in members], value
+    job.assert_running()
+
+
+def test_handles_are_those_of_the_reader(debian_mpi: MpiBuild, start_job: StartJob) -> None:
+    _equal_handles(debian_mpi, start_job)
+
+
+def test_handles_are_those_of_the_reader_of_mpich(debian_mpich: MpiBuild, start_job: StartJob) -> None:
+    _equal_handles(debian_mpich, start_job)
