@@ -43,7 +43,7 @@ pub fn operation(
     let world = |rank: Option<i64>| word(rank.and_then(universe));
     let length = |bytes: Option<u64>| word(bytes.and_then(|bytes| i64::try_from(bytes).ok()));
     let mut extra_text = [[0; TEXT]; EXTRA_LINES];
-    Lines::of(&facts(found, kind)).write(&mut extra_text);
+    Lines::of(&first_facts(found), &further_facts(found, kind)).write(&mut extra_text);
     mqs_interface::PendingOperation {
         status: match found.status {
             OperationStatus::Pending | OperationStatus::InTransit => STATUSES[0],
@@ -69,8 +69,8 @@ fn word(number: Option<i64>) -> TWord {
     number.map_or(NOT_KNOWN, |number| number as TWord)
 }
 
-/// What has no member of its own, the most wanted first.
-fn facts(found: &Operation, kind: QueueKind) -> Vec<String> {
+/// What has no member of its own and is wanted most: a line each.
+fn first_facts(found: &Operation) -> Vec<String> {
     let mut facts = Vec::new();
     let data = match (&found.datatype, found.count) {
         (Some(datatype), Some(count)) => Some(format!("{count}{OF}{datatype}")),
@@ -94,13 +94,26 @@ fn facts(found: &Operation, kind: QueueKind) -> Vec<String> {
     if found.status == OperationStatus::InTransit {
         facts.push(IN_TRANSIT.to_owned());
     }
+    facts
+}
+
+/// What else has none.
+fn further_facts(found: &Operation, kind: QueueKind) -> Vec<String> {
+    let mut facts = Vec::new();
     let unknown = not_known(found, kind);
     if !unknown.is_empty() {
         facts.push(format!("not known: {}", unknown.join(", ")));
     }
     facts.extend(found.extra_text.iter().map(ToString::to_string));
-    facts.extend(found.unknown.iter().map(|(fact, reason)| format!("{}: {reason}", fact.replace('_', " "))));
-    facts.extend(found.evidence.as_deref().map(str::to_owned));
+    let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();
+    for (fact, reason) in found.unknown.iter() {
+        let fact = fact.replace('_', " ");
+        match reasons.iter_mut().find(|(known, _)| *known == reason.as_ref()) {
+            Some((_, facts)) => facts.push(fact),
+            None => reasons.push((reason.as_ref(), vec![fact])),
+        }
+    }
+    facts.extend(reasons.into_iter().map(|(reason, names)| format!("{}: {reason}", names.join(", "))));
     facts
 }
 
@@ -131,10 +144,13 @@ fn put(into: &mut [u8; TEXT], text: &str) {
 struct Lines(Vec<String>);
 
 impl Lines {
-    /// A fact begins a line where there is room for that; else they follow each other.
-    fn of(facts: &[String]) -> Self {
-        let apart: Vec<String> = facts.iter().flat_map(|fact| wrapped(fact)).collect();
-        if apart.len() <= EXTRA_LINES { Self(apart) } else { Self(wrapped(&facts.join("; "))) }
+    /// Each of the first facts has a line. A further one begins a line where there is room for that; else they follow each other.
+    fn of(first: &[String], further: &[String]) -> Self {
+        let mut apart: Vec<String> = further.iter().flat_map(|fact| wrapped(fact)).collect();
+        if first.len() + apart.len() > EXTRA_LINES {
+            apart = wrapped(&further.join("; "));
+        }
+        Self(first.iter().cloned().chain(apart).collect())
     }
 
     fn write(&self, into: &mut [[u8; TEXT]; EXTRA_LINES]) {

@@ -60,7 +60,9 @@ impl Debugged {
         if let Some(known) = self.images.borrow().as_ref() {
             return Rc::clone(known);
         }
-        let found = Rc::new(Images::new(loaded(&self.memory)));
+        let found = Rc::new(Images::new(loaded(&self.memory, &|name| {
+            self.debuggee().find_function(name).map(TargetAddr::new)
+        })));
         *self.images.borrow_mut() = Some(Rc::clone(&found));
         found
     }

@@ -106,15 +106,18 @@ impl ImageTable {
         NonNull::new(table.cast_mut()).map(Self)
     }
 
+    /// Some debuggers keep functions apart from variables.
+    fn find_function(self, image: *mut Image, name: &str) -> Option<u64> {
+        let name = CString::new(name).ok()?;
+        let mut found: TAddr = 0;
+        let code = ask!(self.0, find_function, image, name.as_ptr(), mqs_interface::LANG_C, &raw mut found);
+        (code == Some(OK) && found != 0).then_some(found as u64)
+    }
+
     fn find_symbol(self, image: *mut Image, name: &str) -> Option<u64> {
         let name = CString::new(name).ok()?;
         let mut found: TAddr = 0;
         let code = ask!(self.0, find_symbol, image, name.as_ptr(), &raw mut found);
-        // Some debuggers keep functions apart.
-        let code = match code {
-            Some(OK) => code,
-            _ => ask!(self.0, find_function, image, name.as_ptr(), mqs_interface::LANG_C, &raw mut found),
-        };
         (code == Some(OK) && found != 0).then_some(found as u64)
     }
 
@@ -188,6 +191,11 @@ impl Debuggee {
     /// Where the debugger says that something of that name lies.
     pub fn find_symbol(&self, name: &str) -> Option<u64> {
         self.by_image.find_symbol(self.image, name)
+    }
+
+    /// The same of a function.
+    pub fn find_function(&self, name: &str) -> Option<u64> {
+        self.by_image.find_function(self.image, name).or_else(|| self.find_symbol(name))
     }
 }
 

@@ -37,8 +37,8 @@ pub struct Loaded {
     pub begins_with_executable: bool,
 }
 
-/// What is loaded in the process.
-pub fn loaded(target: &dyn Target) -> Loaded {
+/// What is loaded in the process; `function` is what the debugger knows of functions.
+pub fn loaded(target: &dyn Target, function: &dyn Fn(&str) -> Option<TargetAddr>) -> Loaded {
     let vector = AuxiliaryVector::of(target);
     let executable = vector.as_ref().and_then(|vector| vector.path(target)).unwrap_or_default();
     let by_symbol = || target.symbol("_r_debug").ok().flatten().map(|symbol| symbol.addr);
@@ -47,7 +47,7 @@ pub fn loaded(target: &dyn Target) -> Loaded {
         r_debug_from_program_headers(target, headers, count).ok().flatten()
     };
     let by_program = || {
-        let file = OF_PROGRAM.iter().find_map(|name| File::of(target, target.symbol(name).ok().flatten()?.addr))?;
+        let file = OF_PROGRAM.iter().find_map(|name| File::of(target, function(name)?))?;
         r_debug_from_program_headers(target, file.headers, file.count).ok().flatten()
     };
     let ways: [&dyn Fn() -> Option<TargetAddr>; 3] = [&by_symbol, &by_vector, &by_program];
@@ -57,8 +57,7 @@ pub fn loaded(target: &dyn Target) -> Loaded {
             return Loaded { modules, executable, begins_with_executable: true };
         }
     }
-    let functions = OF_MPI.iter().filter_map(|name| target.symbol(name).ok().flatten());
-    let file = functions.map(|symbol| symbol.addr).find_map(|address| File::of(target, address));
+    let file = OF_MPI.iter().filter_map(|name| function(name)).find_map(|address| File::of(target, address));
     let modules = file.into_iter().map(|file| file.module(target)).collect();
     Loaded { modules, executable, begins_with_executable: false }
 }

@@ -7,6 +7,7 @@ use model::{Communicator, Handle, HandleKind, Process, QueueKind, QueueState};
 use mqs_interface::{END_OF_LIST, INVALID_PROCESS, NO_INFORMATION, OK};
 use readers::Depth;
 use session::{Designator, LayoutChoice, Session};
+use target::Limits;
 
 use crate::answers;
 use crate::debugged::Debugged;
@@ -15,6 +16,9 @@ use crate::error::{Code, Error};
 
 /// The variable by which a user asks for operations that the library posted for itself.
 const INTERNAL: &str = "MPI_QUEUES_MQS_INTERNAL";
+
+/// How much longer a reading may take than elsewhere: padb hands memory on by 256 bytes at a time.
+const SLOWER: u32 = 5;
 
 /// A process that the debugger has told of.
 pub struct Known {
@@ -34,9 +38,10 @@ pub struct Known {
 impl Known {
     /// Nothing is read yet.
     pub fn new(debuggee: Debuggee) -> Self {
+        let limits = Limits { time: Limits::of_user().time * SLOWER, ..Limits::of_user() };
         let with_internal = std::env::var_os(INTERNAL).is_some_and(|value| !value.is_empty() && value != "0");
         Self {
-            session: Session::new(Debugged::new(debuggee), LayoutChoice::default()),
+            session: Session::within(limits, Debugged::new(debuggee), LayoutChoice::default()),
             read: None,
             found: false,
             communicator: 0,

@@ -214,8 +214,17 @@ impl<T: Target> Session<T> {
 
     /// A session that looks for these families of MPIs only.
     pub fn of_families(families: &'static [&'static dyn Family], target: T, choice: LayoutChoice) -> Self {
+        Self::metered(families, Metered::new(target, Limits::of_user()), choice)
+    }
+
+    /// A session whose readings may cost something else than usually.
+    pub fn within(limits: Limits, target: T, choice: LayoutChoice) -> Self {
+        Self::metered(FAMILIES, Metered::new(target, limits), choice)
+    }
+
+    fn metered(families: &'static [&'static dyn Family], target: Metered<T>, choice: LayoutChoice) -> Self {
         Self {
-            target: Metered::new(target, Limits::of_user()),
+            target,
             choice,
             detected: RefCell::default(),
             failed: RefCell::default(),

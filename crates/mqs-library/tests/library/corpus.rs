@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::rc::Rc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use model::{Communicator, Operation, OperationStatus, QueueKind, QueueState};
 use mqs_interface::{END_OF_LIST, NO_INFORMATION, PendingOperation};
@@ -86,11 +87,13 @@ impl Target for Plain<'_> {
     }
 }
 
-/// A process of each recording of an MPI, now the first, now a later one.
-pub fn each(mpi: &str, mut body: impl FnMut(&str, &Replay)) {
-    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("mqs-{mpi}-{}", std::process::id()));
+/// A process of each of the first recordings of an MPI, now the first, now a later one.
+pub fn each(mpi: &str, most: usize, mut body: impl FnMut(&str, &Replay)) {
+    static NUMBER: AtomicUsize = AtomicUsize::new(0);
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("mqs-{}-{number}", std::process::id()));
     fs::create_dir_all(&directory).unwrap();
-    for (number, (name, bytes)) in recordings(mpi).into_iter().enumerate() {
+    for (number, (name, bytes)) in recordings(mpi).into_iter().take(most).enumerate() {
         let path = directory.join("one.mpirec");
         fs::write(&path, bytes).unwrap();
         let file = Rc::new(RecordingFile::open(&path).unwrap());
@@ -176,7 +179,7 @@ fn compare(place: &str, ours: &[Communicator], theirs: &[Read], counted: &mut BT
 
 fn whole_corpus(mpi: &str) {
     let mut counted = BTreeMap::new();
-    each(mpi, |place, replay| {
+    each(mpi, usize::MAX, |place, replay| {
         let plain = PageCache::new(Plain(replay));
         let ours = Session::new(&plain, LayoutChoice::default()).read_builtin(true);
         let target = Debuggable::new(replay);
