@@ -15,6 +15,7 @@ use plugins::host::child::Facts;
 use plugins::host::error::{PluginError, shown};
 use plugins::host::library::{absolute, exported_functions};
 use plugins::host::run::Run;
+use plugins::mqs::is_own_library;
 use target::Target;
 
 /// The prefix of the interface's functions.
@@ -79,6 +80,11 @@ fn run(request: &HandleRequest<'_>, facts: Facts, asked: Option<Asked<'_>>) -> H
     let name = |number| Function::from_number(number).map(Function::name);
     let (lines, failure) =
         request.run.run(&path, &mut server, name, &|socket, shared| driver::run(socket, shared, &task));
+    if is_own_library(&path) {
+        // It says itself what it could not read.
+        server.failed_in_setup = 0;
+        server.raw.iter_mut().for_each(|raw| raw.failed_reads = 0);
+    }
     outcome(server, &path, request, lines, failure)
 }
 

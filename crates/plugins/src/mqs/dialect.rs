@@ -58,6 +58,11 @@ pub trait Dialect: Sync {
         true
     }
 
+    /// Whether the plug-in says itself what it could not read; others take zeros.
+    fn minds_failed_reads(&self) -> bool {
+        false
+    }
+
     /// Corrects what the plug-in says of operations, by the memory that it has read.
     fn correct(&self, report: &mut QueueReport, evidence: &Evidence<'_>);
 

@@ -19,6 +19,10 @@ pub fn is_own_library(path: &Path) -> bool {
 pub struct Own;
 
 impl Dialect for Own {
+    fn minds_failed_reads(&self) -> bool {
+        true
+    }
+
     fn correct(&self, report: &mut QueueReport, _: &Evidence<'_>) {
         let queues = report.communicators.iter_mut().flat_map(Communicator::queues_mut);
         queues.flat_map(|queue| &mut queue.operations).for_each(take_facts);

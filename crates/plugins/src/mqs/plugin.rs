@@ -76,6 +76,10 @@ fn run(request: &PluginRequest<'_>, facts: child::Facts, asked: Option<(Asked<'_
     let name = |number| Function::from_number(number).map(Function::name);
     let (lines, failure) =
         request.run.run(&path, &mut server, name, &|socket, shared| driver::run(socket, shared, &task));
+    if request.dialect.minds_failed_reads() {
+        server.answers.failed_reads = 0;
+        server.answers.first_failed_reads.clear();
+    }
     outcome(server, lines, failure)
 }
 
