@@ -187,6 +187,8 @@ pub mod words {
     pub const OF: &str = " x ";
     /// Of a persistent request.
     pub const PERSISTENT: &str = "persistent";
+    /// Before what is not known.
+    pub const NOT_KNOWN: &str = "not known: ";
     /// Of a message in transit.
     pub const IN_TRANSIT: &str = "in transit: the receiver's library has not taken it out yet";
 }

@@ -5,13 +5,13 @@
 use std::fmt::Write as _;
 
 use model::{Communicator, Operation, OperationStatus, QueueKind};
-use mqs_interface::words::{IN_TRANSIT, OF, PERSISTENT, REQUEST};
+use mqs_interface::words::{IN_TRANSIT, NOT_KNOWN, OF, PERSISTENT, REQUEST};
 use mqs_interface::{EXTRA_LINES, INVALID_PROCESS, STATUSES, TAddr, TEXT, TWord};
 
 use crate::error::fitting;
 
 /// What stands for a number that is not known.
-const NOT_KNOWN: TWord = INVALID_PROCESS as TWord;
+const NO_NUMBER: TWord = INVALID_PROCESS as TWord;
 
 /// What stands behind a text that is cut.
 const CUT: &str = "...";
@@ -23,7 +23,7 @@ pub fn communicator(found: &Communicator) -> mqs_interface::Communicator {
     mqs_interface::Communicator {
         unique_id: found.unique_id as TAddr,
         local_rank: word(found.local_rank),
-        size: size(found).map_or(NOT_KNOWN, |size| size as TWord),
+        size: size(found).map_or(NO_NUMBER, |size| size as TWord),
         name,
     }
 }
@@ -66,7 +66,7 @@ pub fn operation(
 }
 
 fn word(number: Option<i64>) -> TWord {
-    number.map_or(NOT_KNOWN, |number| number as TWord)
+    number.map_or(NO_NUMBER, |number| number as TWord)
 }
 
 /// What has no member of its own and is wanted most: a line each.
@@ -102,7 +102,7 @@ fn further_facts(found: &Operation, kind: QueueKind) -> Vec<String> {
     let mut facts = Vec::new();
     let unknown = not_known(found, kind);
     if !unknown.is_empty() {
-        facts.push(format!("not known: {}", unknown.join(", ")));
+        facts.push(format!("{NOT_KNOWN}{}", unknown.join(", ")));
     }
     facts.extend(found.extra_text.iter().map(ToString::to_string));
     let mut reasons: Vec<(&str, Vec<String>)> = Vec::new();

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::dialect::{Dialect, Evidence};
 use crate::host::library::exported_functions;
 use model::{Communicator, Operation, OperationStatus, QueueReport, Remark, Text};
-use mqs_interface::words::{IN_TRANSIT, OF, PERSISTENT, REQUEST};
+use mqs_interface::words::{IN_TRANSIT, NOT_KNOWN, OF, PERSISTENT, REQUEST};
 
 /// What our library exports and no other does.
 const MARK: &str = "mpi_queues_mqs_library";
@@ -61,6 +61,19 @@ fn take_facts(operation: &mut Operation) {
     {
         operation.status = OperationStatus::InTransit;
         rest = others;
+    }
+    // A number that is not known is -1, which for others is any source, or a tag of the library's own.
+    let unknown = rest.first().and_then(|line| line.strip_prefix(NOT_KNOWN));
+    let unknown = unknown.map_or("", |names| names.split(';').next().unwrap_or(names));
+    for name in unknown.split(", ") {
+        match name {
+            "source" => operation.any_source = false,
+            "tag" => {
+                (operation.desired_tag, operation.actual_tag) = (None, None);
+                operation.internal = false;
+            }
+            _ => {}
+        }
     }
     operation.extra_text = rest.iter().map(|line| Remark::from(line.clone())).collect();
 }
