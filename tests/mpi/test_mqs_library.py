@@ -36,6 +36,8 @@ MEMBERS = (
     "request",
     "persistent",
 )
+#: What says that stacks are not to be had.
+STACKS = "the interface for message queues does not tell where threads stand"
 #: Those that count for sends and what has been matched only.
 ACTUAL = ("actual_local_rank", "actual_global_rank", "actual_tag", "actual_length")
 PROGRAM_LIST: List[Program] = [
@@ -67,7 +69,11 @@ def compare(ours: Dict[str, Any], theirs: Dict[str, Any], counted: Dict[str, int
     for our, their in zip(ours["communicators"], theirs["communicators"]):
         for queue in ("pending_sends", "pending_receives", "unexpected_messages"):
             place = f"{our['name']}, {queue}"
-            assert our[queue]["state"] == their[queue]["state"], (place, their[queue]["detail"])
+            if queue == "pending_sends" and STACKS in (their[queue]["detail"] or ""):
+                # UCX keeps blocking sends there; the others are shown.
+                assert our[queue]["state"] == "ok"
+            else:
+                assert our[queue]["state"] == their[queue]["state"], (place, their[queue]["detail"])
             is_receive = queue == "pending_receives"
             pairs = [list(facts(one[queue], is_receive=is_receive)) for one in (our, their)]
             assert pairs[0] == pairs[1], place
@@ -77,9 +83,11 @@ def compare(ours: Dict[str, Any], theirs: Dict[str, Any], counted: Dict[str, int
 def _equal_in_our_host(build: MpiBuild, start_job: StartJob, program: Program) -> None:
     name, arguments, ranks = program
     job = start_job(build, name, *arguments, ranks=ranks)
-    ours, theirs = show(job.pids), show(job.pids, "--source", f"plugin={LIBRARY}")
     counted: Dict[str, int] = {}
     for pid in job.pids:
+        # One by one: what other ranks tell of a rank's operations no debugger asks for.
+        ours = show([pid])
+        theirs = show([pid], "--source", f"plugin={LIBRARY}", status=int(job.build.options[1:2] == ["ucx"]))
         assert theirs[pid]["source"]["plugin"] == str(LIBRARY)
         compare(ours[pid], theirs[pid], counted)
     assert sum(counted.values()) > 0, counted
@@ -129,7 +137,7 @@ def _equal_in_strict_host(build: MpiBuild, start_job: StartJob, tmp_path: Path) 
         assert [one[0] for one in names] == [str(one["unique_id"]) for one in shown[pid]["communicators"]]
         for (_, name), one in zip(names, shown[pid]["communicators"]):
             # There is room for 63 bytes.
-            assert name == one["name"] or (len(name) == 63 and one["name"].startswith(name.removesuffix("...")))
+            assert name == one["name"][:63]
         counts = [int(count) for count in re.findall(r"^queue class=\d count=(\d+)", said, re.MULTILINE)]
         queues = ("pending_sends", "pending_receives", "unexpected_messages")
         expected = [one[queue]["operations"] for one in shown[pid]["communicators"] for queue in queues]
@@ -189,7 +197,9 @@ def _equal_handles(build: MpiBuild, start_job: StartJob) -> None:
                 assert theirs[value]["facts"][name] == handle["facts"][name], (value, name)
             # For the draft a negative INTEGER is none.
             members = ("name", "predefined", *(["fortran"] if (handle["fortran"] or 0) >= 0 else []))
-            assert [theirs[value][name] for name in members] == [handle[name] for name in members], value
+            # There is room for 63 bytes of a name.
+            expected = {**handle, "name": handle["name"] and handle["name"][:63]}
+            assert [theirs[value][name] for name in members] == [expected[name] for name in members], value
     job.assert_running()
 
 

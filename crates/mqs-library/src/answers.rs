@@ -19,7 +19,8 @@ const CUT: &str = "...";
 /// A communicator.
 pub fn communicator(found: &Communicator) -> mqs_interface::Communicator {
     let mut name = [0; TEXT];
-    put(&mut name, &found.name);
+    // Without a mark where it is cut, as of the MPIs' own libraries.
+    put(&mut name, &found.name[..fitting(&found.name, TEXT - 1)]);
     mqs_interface::Communicator {
         unique_id: found.unique_id as TAddr,
         local_rank: word(found.local_rank),

@@ -31,8 +31,7 @@ impl Dialect for Own {
     fn find<'k>(&self, communicator: &Communicator, known: &'k [Communicator]) -> Option<&'k Communicator> {
         let alike = |known: &&Communicator| known.unique_id == communicator.unique_id;
         let same = |known: &&Communicator| {
-            known.local_rank == communicator.local_rank
-                && known.name.starts_with(communicator.name.trim_end_matches('.'))
+            known.local_rank == communicator.local_rank && known.name.starts_with(&*communicator.name)
         };
         known.iter().filter(alike).find(same).or_else(|| known.iter().find(alike))
     }
@@ -69,7 +68,8 @@ fn take_facts(operation: &mut Operation) {
         match name {
             "source" => operation.any_source = false,
             "tag" => {
-                (operation.desired_tag, operation.actual_tag) = (None, None);
+                operation.desired_tag = None;
+                operation.actual_tag = operation.actual_tag.filter(|tag| *tag >= 0);
                 operation.internal = false;
             }
             _ => {}
