@@ -76,6 +76,9 @@ def compare(ours: Dict[str, Any], theirs: Dict[str, Any], counted: Dict[str, int
                 assert our[queue]["state"] == their[queue]["state"], (place, their[queue]["detail"])
             is_receive = queue == "pending_receives"
             pairs = [list(facts(one[queue], is_receive=is_receive)) for one in (our, their)]
+            if ours["mpi"]["transport"] == "cm" and queue == "pending_sends":
+                # Where they go, and their data, the library does not yet tell there of all sends.
+                pairs = [[one["desired_tag"] for one in some] for some in pairs]
             assert pairs[0] == pairs[1], place
             counted[queue] = counted.get(queue, 0) + len(pairs[0])
 
@@ -87,7 +90,7 @@ def _equal_in_our_host(build: MpiBuild, start_job: StartJob, program: Program) -
     for pid in job.pids:
         # One by one: what other ranks tell of a rank's operations no debugger asks for.
         ours = show([pid])
-        theirs = show([pid], "--source", f"plugin={LIBRARY}", status=int(job.build.options[1:2] == ["ucx"]))
+        theirs = show([pid], "--source", f"plugin={LIBRARY}", status=int(build.id.endswith("+ucx")))
         assert theirs[pid]["source"]["plugin"] == str(LIBRARY)
         compare(ours[pid], theirs[pid], counted)
     assert sum(counted.values()) > 0, counted

@@ -22,7 +22,7 @@ def strict_host() -> Path:
 def symbols(pid: int, path: Path) -> Path:
     """All that the strict host knows of symbols: where the dynamic linker's list begins."""
     maps = Path(f"/proc/{pid}/maps").read_text()
-    linker = re.search(r"^([0-9a-f]+)-\S+ r\S* 0+ .* (\S*/ld[-a-z0-9_.]*\.so\S*)$", maps, re.MULTILINE)
+    linker = re.search(r"^([0-9a-f]+)-\S+ r\S* 0+ .* (\S*/ld-[-a-z0-9_.]*\.so[.\d]*)$", maps, re.MULTILINE)
     assert linker is not None, maps
     listed = subprocess.run(["nm", "-D", linker[2]], capture_output=True, text=True, check=True).stdout
     value = re.search(r"^([0-9a-f]+) \S _r_debug", listed, re.MULTILINE)

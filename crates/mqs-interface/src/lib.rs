@@ -185,6 +185,10 @@ pub mod words {
     pub const REQUEST: &str = "request ";
     /// Between a number of elements and their datatype.
     pub const OF: &str = " x ";
+    /// Behind a number of elements whose datatype is not known.
+    pub const ELEMENTS: &str = " elements";
+    /// Before a datatype of which it is not known how many elements there are.
+    pub const ELEMENTS_OF: &str = "elements of ";
     /// Of a persistent request.
     pub const PERSISTENT: &str = "persistent";
     /// Before what is not known.

@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use model::{Communicator, Operation, OperationStatus, QueueKind};
-use mqs_interface::words::{IN_TRANSIT, NOT_KNOWN, OF, PERSISTENT, REQUEST};
+use mqs_interface::words::{ELEMENTS, ELEMENTS_OF, IN_TRANSIT, NOT_KNOWN, OF, PERSISTENT, REQUEST};
 use mqs_interface::{EXTRA_LINES, INVALID_PROCESS, STATUSES, TAddr, TEXT, TWord};
 
 use crate::error::fitting;
@@ -75,8 +75,8 @@ fn first_facts(found: &Operation) -> Vec<String> {
     let mut facts = Vec::new();
     let data = match (&found.datatype, found.count) {
         (Some(datatype), Some(count)) => Some(format!("{count}{OF}{datatype}")),
-        (Some(datatype), None) => Some(datatype.to_string()),
-        (None, Some(count)) => Some(format!("{count} elements")),
+        (Some(datatype), None) => Some(format!("{ELEMENTS_OF}{datatype}")),
+        (None, Some(count)) => Some(format!("{count}{ELEMENTS}")),
         (None, None) => None,
     };
     let what = [found.call.as_deref().map(str::to_owned), data];

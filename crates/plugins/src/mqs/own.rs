@@ -5,7 +5,7 @@ use std::path::Path;
 use super::dialect::{Dialect, Evidence};
 use crate::host::library::exported_functions;
 use model::{Communicator, Operation, OperationStatus, QueueReport, Remark, Text};
-use mqs_interface::words::{IN_TRANSIT, NOT_KNOWN, OF, PERSISTENT, REQUEST};
+use mqs_interface::words::{ELEMENTS, ELEMENTS_OF, IN_TRANSIT, NOT_KNOWN, OF, PERSISTENT, REQUEST};
 
 /// What our library exports and no other does.
 const MARK: &str = "mpi_queues_mqs_library";
@@ -82,7 +82,7 @@ fn take_facts(operation: &mut Operation) {
 fn take_data(operation: &mut Operation, line: &str) -> bool {
     let (call, data) = match line.split_once(": ") {
         Some((call, data)) => (Some(call), Some(data)),
-        None if line.contains(OF) => (None, Some(line)),
+        None if line.contains(OF) || line.ends_with(ELEMENTS) || line.starts_with(ELEMENTS_OF) => (None, Some(line)),
         None => (Some(line), None),
     };
     if call.is_some_and(|call| !call.starts_with("MPI") || call.contains(' ')) {
@@ -91,6 +91,12 @@ fn take_data(operation: &mut Operation, line: &str) -> bool {
     operation.call = call.map(|call| call.to_owned().into());
     if let Some((count, datatype)) = data.and_then(|data| data.split_once(OF)) {
         operation.count = count.parse().ok();
+        operation.datatype = Some(Text::from(datatype));
+    }
+    let data = data.unwrap_or_default();
+    if let Some(count) = data.strip_suffix(ELEMENTS) {
+        operation.count = count.parse().ok();
+    } else if let Some(datatype) = data.strip_prefix(ELEMENTS_OF) {
         operation.datatype = Some(Text::from(datatype));
     }
     true
