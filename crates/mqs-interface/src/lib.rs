@@ -195,6 +195,8 @@ pub mod words {
     pub const NOT_KNOWN: &str = "not known: ";
     /// Of a message in transit.
     pub const IN_TRANSIT: &str = "in transit: the receiver's library has not taken it out yet";
+    /// At the first of a queue's operations, where others may lie on stacks.
+    pub const STACKS: &str = "blocking sends may be missing: they lie on threads' stacks";
 }
 
 #[cfg(test)]

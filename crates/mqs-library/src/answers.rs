@@ -5,7 +5,7 @@
 use std::fmt::Write as _;
 
 use model::{Communicator, Operation, OperationStatus, QueueKind};
-use mqs_interface::words::{ELEMENTS, ELEMENTS_OF, IN_TRANSIT, NOT_KNOWN, OF, PERSISTENT, REQUEST};
+use mqs_interface::words::{ELEMENTS, ELEMENTS_OF, IN_TRANSIT, NOT_KNOWN, OF, PERSISTENT, REQUEST, STACKS};
 use mqs_interface::{EXTRA_LINES, INVALID_PROCESS, STATUSES, TAddr, TEXT, TWord};
 
 use crate::error::fitting;
@@ -35,16 +35,20 @@ pub fn size(found: &Communicator) -> Option<usize> {
     size.or_else(|| found.group.as_ref().map(|group| group.len()))
 }
 
-/// An operation. `universe` makes of a rank in this process's MPI_COMM_WORLD what the debugger calls that process.
+/// An operation. `universe` makes of a rank in this process's MPI_COMM_WORLD what the debugger calls that process; `lacks_stacks` says
+/// that others of the queue may lie on stacks.
 pub fn operation(
     found: &Operation,
     kind: QueueKind,
+    lacks_stacks: bool,
     universe: &dyn Fn(i64) -> Option<i64>,
 ) -> mqs_interface::PendingOperation {
     let world = |rank: Option<i64>| word(rank.and_then(universe));
     let length = |bytes: Option<u64>| word(bytes.and_then(|bytes| i64::try_from(bytes).ok()));
     let mut extra_text = [[0; TEXT]; EXTRA_LINES];
-    Lines::of(&first_facts(found), &further_facts(found, kind)).write(&mut extra_text);
+    let mut first = first_facts(found);
+    first.extend(lacks_stacks.then(|| STACKS.to_owned()));
+    Lines::of(&first, &further_facts(found, kind)).write(&mut extra_text);
     mqs_interface::PendingOperation {
         status: match found.status {
             OperationStatus::Pending | OperationStatus::InTransit => STATUSES[0],

@@ -1,6 +1,6 @@
 //! The process that a debugger holds, as a target for our readers.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -22,6 +22,7 @@ const HEAD: usize = 4096;
 pub struct Debugged {
     memory: PageCache<Memory>,
     images: RefCell<Option<Rc<Images>>>,
+    lacks_stacks: Cell<bool>,
 }
 
 /// What is loaded, and what it exports.
@@ -36,7 +37,11 @@ struct Images {
 impl Debugged {
     /// Nothing is read yet.
     pub fn new(debuggee: Debuggee) -> Self {
-        Self { memory: PageCache::new(Memory::new(debuggee)), images: RefCell::default() }
+        Self {
+            memory: PageCache::new(Memory::new(debuggee)),
+            images: RefCell::default(),
+            lacks_stacks: Cell::default(),
+        }
     }
 
     /// Whom to ask.
@@ -44,8 +49,14 @@ impl Debugged {
         &self.memory.inner().debuggee
     }
 
+    /// Whether something was looked for on the stacks of threads since the process has run.
+    pub fn lacks_stacks(&self) -> bool {
+        self.lacks_stacks.get()
+    }
+
     /// The process may have run.
     pub fn forget_memory(&self) {
+        self.lacks_stacks.set(false);
         self.memory.drop_memory();
     }
 
@@ -135,6 +146,7 @@ impl Target for Debugged {
     }
 
     fn stack_pointers(&self) -> Result<Vec<TargetAddr>, Reason> {
+        self.lacks_stacks.set(true);
         Err("the interface for message queues does not tell where threads stand".into())
     }
 }

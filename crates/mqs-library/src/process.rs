@@ -1,9 +1,9 @@
 //! One process of the debugger's: what was read of it, and where the debugger stands in that.
 
 use std::ffi::c_int;
-use std::rc::Rc;
 
-use model::{Communicator, Handle, HandleKind, Process, QueueKind, QueueState};
+use analysis::named;
+use model::{Communicator, Handle, HandleKind, Operation, Process, Queue, QueueKind, QueueState, Shared, Snapshot};
 use mqs_interface::{END_OF_LIST, INVALID_PROCESS, NO_INFORMATION, OK};
 use readers::Depth;
 use session::{Designator, LayoutChoice, Session};
@@ -20,16 +20,26 @@ const INTERNAL: &str = "MPI_QUEUES_MQS_INTERNAL";
 /// How much longer a reading may take than elsewhere: padb hands memory on by 256 bytes at a time.
 const SLOWER: u32 = 5;
 
+/// Where the debugger stands in a queue.
+#[derive(Clone, Copy)]
+struct Place {
+    kind: QueueKind,
+    /// The operation to look at next.
+    next: usize,
+    /// How many it was given.
+    given: usize,
+}
+
 /// A process that the debugger has told of.
 pub struct Known {
     session: Session<Debugged>,
-    read: Option<Result<Rc<Process>, Error>>,
+    read: Option<Result<Shared<Process>, Error>>,
     /// Whether its MPI has been found.
     found: bool,
     /// Where the debugger stands among communicators.
     communicator: usize,
     /// Where it stands in a queue of that one.
-    operation: Option<(QueueKind, usize)>,
+    queue: Option<Place>,
     with_internal: bool,
     /// What the debugger calls the process among those of its job (MPI-2).
     pub identity: Option<i64>,
@@ -45,7 +55,7 @@ impl Known {
             read: None,
             found: false,
             communicator: 0,
-            operation: None,
+            queue: None,
             with_internal,
             identity: None,
         }
@@ -80,7 +90,7 @@ impl Known {
             self.session.forget();
         }
         self.read = None;
-        self.operation = None;
+        self.queue = None;
     }
 
     /// Reads everything anew.
@@ -90,18 +100,18 @@ impl Known {
     }
 
     /// What was read; it is read now where it has not been.
-    pub fn read(&mut self) -> Result<Rc<Process>, Error> {
+    pub fn read(&mut self) -> Result<Shared<Process>, Error> {
         if self.read.is_none() {
             let read = self.session.read_builtin(true);
             self.found |= read.is_ok();
-            self.read = Some(read.map(Rc::new).map_err(Error::from));
+            self.read = Some(read.map(completed).map_err(Error::from));
         }
         self.read.clone().unwrap_or_else(|| Err(Code::Internal.into()))
     }
 
     /// Goes to the first communicator.
     pub fn first(&mut self) -> Result<c_int, Error> {
-        (self.communicator, self.operation) = (0, None);
+        (self.communicator, self.queue) = (0, None);
         Ok(if self.read()?.communicators.is_empty() { END_OF_LIST } else { OK })
     }
 
@@ -109,7 +119,7 @@ impl Known {
     pub fn next(&mut self) -> Result<c_int, Error> {
         let count = self.read()?.communicators.len();
         self.communicator = self.communicator.saturating_add(1).min(count);
-        self.operation = None;
+        self.queue = None;
         Ok(if self.communicator < count { OK } else { END_OF_LIST })
     }
 
@@ -123,9 +133,12 @@ impl Known {
     pub fn queue(&mut self, class: c_int) -> Result<c_int, Error> {
         let kind = QueueKind::ALL.into_iter().find(|kind| c_int::from(*kind as u8) == class);
         let kind = kind.ok_or(Code::BadArgument)?;
-        self.operation = Some((kind, 0));
-        let state = self.at_hand(|communicator| kind.of(communicator).state)?.ok_or(Code::BadArgument)?;
-        Ok(if state == QueueState::NoInformation { NO_INFORMATION } else { OK })
+        self.queue = Some(Place { kind, next: 0, given: 0 });
+        let process = self.read()?;
+        let queue = kind.of(process.communicators.get(self.communicator).ok_or(Code::BadArgument)?);
+        let none = !queue.operations.iter().any(|operation| self.shows(operation));
+        let unknown = queue.state == QueueState::NoInformation || none && self.lacks_only_stacks(&process, kind, queue);
+        Ok(if unknown { NO_INFORMATION } else { OK })
     }
 
     /// The next operation of that queue; `None` behind the last.
@@ -133,19 +146,18 @@ impl Known {
         &mut self,
         universe: &dyn Fn(i64) -> Option<i64>,
     ) -> Result<Option<mqs_interface::PendingOperation>, Error> {
-        let Some((kind, mut place)) = self.operation else { return Err(Code::BadArgument.into()) };
+        let Some(Place { kind, next, given }) = self.queue else { return Err(Code::BadArgument.into()) };
         let process = self.read()?;
         let communicator = process.communicators.get(self.communicator).ok_or(Code::BadArgument)?;
         let queue = kind.of(communicator);
-        while let Some(operation) = queue.operations.get(place) {
-            place += 1;
-            if !operation.internal || self.with_internal {
-                self.operation = Some((kind, place));
-                return Ok(Some(answers::operation(operation, kind, universe)));
-            }
+        let lacks_stacks = self.lacks_only_stacks(&process, kind, queue);
+        let mut rest = queue.operations.iter().enumerate().skip(next);
+        if let Some((number, operation)) = rest.find(|(_, operation)| self.shows(operation)) {
+            self.queue = Some(Place { kind, next: number + 1, given: given + 1 });
+            return Ok(Some(answers::operation(operation, kind, lacks_stacks && given == 0, universe)));
         }
-        self.operation = Some((kind, place));
-        if queue.state == QueueState::Error {
+        self.queue = Some(Place { kind, next: queue.operations.len(), given });
+        if queue.state == QueueState::Error && !lacks_stacks {
             let text = queue.detail.clone().unwrap_or_default();
             return Err(Error { code: Code::Queue, text });
         }
@@ -154,6 +166,19 @@ impl Known {
             return Err(Error { code: Code::Queue, text });
         }
         Ok(None)
+    }
+
+    fn shows(&self, operation: &Operation) -> bool {
+        !operation.internal || self.with_internal
+    }
+
+    /// Whether nothing is missing in a queue but what lies on the stacks of threads, of which the interface tells nothing: no damage.
+    /// What else is wrong with pending sends is among the problems of the process, too.
+    fn lacks_only_stacks(&self, process: &Process, kind: QueueKind, queue: &Queue) -> bool {
+        kind == QueueKind::PendingSends
+            && queue.state == QueueState::Error
+            && self.session.target().lacks_stacks()
+            && process.problems.is_empty()
     }
 
     /// The members of the communicator at hand, as the debugger calls them; `None` where they are not known.
@@ -186,4 +211,11 @@ impl Known {
         };
         Ok(process.parent_world_key.is_some() || process.communicators.iter().any(is_foreign))
     }
+}
+
+/// With what the messages of a process to itself tell of its sends. What those at other ranks tell a debugger asks nobody for.
+fn completed(process: Process) -> Shared<Process> {
+    let mut snapshot = Snapshot { processes: vec![process.into()], ..Snapshot::default() };
+    named::complete(&mut snapshot);
+    snapshot.processes.pop().unwrap_or_else(|| Process::default().into())
 }

@@ -114,11 +114,11 @@ impl Exports {
             return None;
         }
         let word = |index: u64| target.read_uint(table.wrapping_add(index.checked_mul(4)?), 4).ok();
-        let mut symbol = word(hash.checked_rem(buckets)?)?;
-        if symbol < first {
+        let chain = word(hash.checked_rem(buckets)?)?;
+        if chain < first {
             return None;
         }
-        for _ in 0..MAX_CHAIN {
+        for symbol in chain..chain.saturating_add(MAX_CHAIN) {
             let entry = word(buckets.checked_add(symbol - first)?)?;
             if entry | 1 == hash | 1
                 && let Some(found) = self.symbol(target, symbol, name)
@@ -129,7 +129,6 @@ impl Exports {
             if entry & 1 == 1 {
                 return None;
             }
-            symbol += 1;
         }
         None
     }

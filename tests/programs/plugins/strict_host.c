@@ -1,12 +1,13 @@
 /* A host of an mqs plug-in that follows the document to the letter, and refuses what is not in it.
  *
- *   strict_host PLUGIN PID SYMBOLS [brief]
+ *   strict_host PLUGIN PID SYMBOLS [brief | mpi2 PID...]
  *
  * It reads a stopped process and writes what the plug-in gives, a line for each communicator, group, queue and operation.
  * SYMBOLS is a file with lines "NAME ADDRESS", all that the debugger is to know of symbols. What the document does not allow
  * ends the program with status 3 and a line on standard error: other handles than the host's, reads of no length, memory that is
  * not given back, texts without an end, codes that do not exist, writes beyond a group's room, output. With "brief" operations are counted only, and
- * how long all of it took stands at the end.
+ * how long all of it took stands at the end. With "mpi2" it speaks MPI-2: the process is the first of a job, PIDs are the others,
+ * and each is called FIRST_IDENTITY and its place among them.
  *
  * Written from the document on message queue dumping.
  */
@@ -22,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_SYMBOLS = 4096, CANARY = 0x5a5a5a5a };
+enum { MOST_SYMBOLS = 4096, MOST_PROCESSES = 16, FIRST_IDENTITY = 100, CANARY = 0x5a5a5a5a };
 
 struct mqs_image_ {
     void *info;
@@ -30,16 +31,22 @@ struct mqs_image_ {
 struct mqs_process_ {
     void *info;
     mqs_image *image;
+    int memory;
+};
+struct mqs_job_ {
+    void *info;
 };
 
 static struct {
     char name[256];
     unsigned long address;
 } symbols[MOST_SYMBOLS];
-static int known, memory, brief;
+static int known, brief, mpi2, count = 1;
 static long allocated;
 static struct mqs_image_ image;
-static struct mqs_process_ process = {NULL, &image};
+static struct mqs_process_ all[MOST_PROCESSES];
+static struct mqs_job_ job;
+#define process all[0]
 
 static void refuse(const char *format, ...)
 {
@@ -55,6 +62,8 @@ static void refuse(const char *format, ...)
         if (!(condition)) \
             refuse("%s does not hold: %s", __func__, #condition); \
     } while (0)
+
+static int is_process(mqs_process *which) { return which >= all && which < all + count; }
 
 static void *give(size_t size)
 {
@@ -82,17 +91,27 @@ static void *image_info(mqs_image *which)
 }
 static void put_process(mqs_process *which, void *info)
 {
-    REQUIRE(which == &process);
-    process.info = info;
+    REQUIRE(is_process(which));
+    which->info = info;
 }
 static void *process_info(mqs_process *which)
 {
-    REQUIRE(which == &process);
-    return process.info;
+    REQUIRE(is_process(which));
+    return which->info;
+}
+static void put_job(mqs_job *which, void *info)
+{
+    REQUIRE(mpi2 && which == &job);
+    job.info = info;
+}
+static void *job_info(mqs_job *which)
+{
+    REQUIRE(mpi2 && which == &job);
+    return job.info;
 }
 static void sizes(mqs_process *which, mqs_target_type_sizes *out)
 {
-    REQUIRE(which == &process && out != NULL);
+    REQUIRE(is_process(which) && out != NULL);
     *out = (mqs_target_type_sizes){sizeof(short), sizeof(int), sizeof(long), sizeof(long long), sizeof(void *)};
 }
 static int symbol(mqs_image *which, char *name, mqs_taddr_t *out)
@@ -120,22 +139,38 @@ static int field(mqs_type *which, char *name) { refuse("a field %s of a type %p 
 static int size(mqs_type *which) { refuse("the size of a type %p that there is not", (void *)which); return -1; }
 static int rank(mqs_process *which)
 {
-    REQUIRE(which == &process);
-    return 0;
+    REQUIRE(is_process(which));
+    return (int)(which - all);
 }
 static mqs_image *get_image(mqs_process *which)
 {
-    REQUIRE(which == &process);
+    REQUIRE(is_process(which));
     return which->image;
+}
+static mqs_job *process_job(mqs_process *which)
+{
+    REQUIRE(mpi2 && is_process(which));
+    return &job;
+}
+static int identity(mqs_process *which)
+{
+    REQUIRE(mpi2 && is_process(which));
+    return FIRST_IDENTITY + rank(which);
+}
+static mqs_process *process_of_job(mqs_job *which, int number)
+{
+    REQUIRE(mpi2 && which == &job);
+    number -= FIRST_IDENTITY;
+    return number >= 0 && number < count ? &all[number] : NULL;
 }
 static int fetch(mqs_process *which, mqs_taddr_t at, int length, void *out)
 {
-    REQUIRE(which == &process && length > 0 && out != NULL);
-    return pread(memory, out, (size_t)length, (off_t)at) == length ? mqs_ok : mqs_first_user_code + 1;
+    REQUIRE(is_process(which) && length > 0 && out != NULL);
+    return pread(which->memory, out, (size_t)length, (off_t)at) == length ? mqs_ok : mqs_first_user_code + 1;
 }
 static void to_host(mqs_process *which, const void *from, void *to, int length)
 {
-    REQUIRE(which == &process && from != NULL && to != NULL && length > 0);
+    REQUIRE(is_process(which) && from != NULL && to != NULL && length > 0);
     memmove(to, from, (size_t)length);
 }
 
@@ -146,6 +181,12 @@ static struct {
 } basic = {{(void *)give, (void *)take, (void *)prints, (void *)errorstring, (void *)put_image, (void *)image_info,
             (void *)put_process, (void *)process_info},
            {(void *)1, (void *)1}};
+/* Those of one that speaks MPI-2 do not end there. */
+static void *const basic_2[] = {(void *)give, (void *)take, (void *)prints, (void *)errorstring, (void *)put_image, (void *)image_info,
+                                (void *)put_process, (void *)process_info, (void *)put_job, (void *)job_info};
+static void *const processes_2[] = {(void *)rank, (void *)get_image, (void *)fetch, (void *)to_host, (void *)process_job,
+                                    (void *)identity};
+static const mqs_job_callbacks jobs = {process_of_job};
 static const mqs_image_callbacks images = {sizes, function, symbol, type, field, size};
 static struct {
     void *members[4];
@@ -263,43 +304,94 @@ static void communicators(void)
     REQUIRE(more == mqs_end_of_list || more >= mqs_first_user_code);
 }
 
-int main(int argc, char **argv)
+/* What MPI-2 adds: the job, the names of its processes, and those that it may have spawned. */
+static void set_job(void)
 {
-    char path[64], *said = NULL;
-    if (argc < 4)
-        return 2;
-    if (argc > 4)
-        brief = 1;
-    FILE *list = fopen(argv[3], "r");
-    while (list != NULL && known < MOST_SYMBOLS && fscanf(list, "%255s %lx", symbols[known].name, &symbols[known].address) == 2)
-        known++;
-    snprintf(path, sizeof path, "/proc/%s/mem", argv[2]);
-    memory = open(path, O_RDONLY);
-    plugin = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
-    if (plugin == NULL || memory < 0)
-        refuse("%s", plugin == NULL ? dlerror() : path);
-    error_string = (char *(*)(int))entry("mqs_dll_error_string");
-    next = (int (*)(mqs_process *, mqs_pending_operation *))entry("mqs_next_operation");
-    REQUIRE(CALL(mqs_version_compatibility) == 2);
-    REQUIRE(CALL(mqs_dll_taddr_width) == (int)sizeof(mqs_taddr_t));
-    printf("%s\n", ((char *(*)(void))entry("mqs_version_string"))());
-    struct timespec start, end;
-    clock_gettime(CLOCK_MONOTONIC, &start);
-    ((void (*)(const void *))entry("mqs_setup_basic_callbacks"))(&basic);
+    must(CALL(mqs_setup_job, &job, &jobs), "mqs_setup_job");
+    for (int i = 0; i < count; i++)
+        must(CALL(mqs_set_process_identity, &all[i], FIRST_IDENTITY + i), "mqs_set_process_identity");
+}
+
+static void new_processes(void)
+{
+    char name[128];
+    mqs_process_location location;
+    memset(name, 'x', sizeof name);
+    int code = CALL(mqs_spawn_breakpoint_name, &process, name, (int)sizeof name);
+    REQUIRE(code == mqs_ok ? memchr(name, 0, sizeof name) != NULL : code == mqs_no_information || code >= mqs_first_user_code);
+    code = CALL(mqs_setup_new_process_iterator, &process);
+    long found = 0;
+    printf("new processes setup=%d", code);
+    for (; code == mqs_ok; found++) {
+        code = CALL(next_new_process, &process, &location);
+        REQUIRE(code != mqs_ok || memchr(location.host_name, 0, sizeof location.host_name) != NULL);
+    }
+    REQUIRE(code == mqs_end_of_list || code == mqs_no_information || code >= mqs_first_user_code);
+    printf(" count=%ld\n", found);
+}
+
+static void open_memory(mqs_process *which, const char *pid)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%s/mem", pid);
+    *which = (struct mqs_process_){NULL, &image, open(path, O_RDONLY)};
+    if (which->memory < 0)
+        refuse("%s", path);
+}
+
+static void show(void)
+{
+    char *said = NULL;
+    ((void (*)(const void *))entry("mqs_setup_basic_callbacks"))(mpi2 ? (const void *)basic_2 : &basic);
     must(CALL(mqs_setup_image, &image, &images), "mqs_setup_image");
     int code = CALL(mqs_image_has_queues, &image, &said);
     message(said);
     must(code, "mqs_image_has_queues");
-    must(CALL(mqs_setup_process, &process, &processes), "mqs_setup_process");
+    for (int i = 0; i < count; i++)
+        must(CALL(mqs_setup_process, &all[i], mpi2 ? (const void *)processes_2 : &processes), "mqs_setup_process");
     code = CALL(mqs_process_has_queues, &process, &said);
     message(said);
     if (code == mqs_ok) {
+        if (mpi2)
+            set_job();
         must(CALL(mqs_update_communicator_list, &process), "mqs_update_communicator_list");
         communicators();
+        if (mpi2)
+            new_processes();
     }
-    CALL(mqs_destroy_process_info, process.info);
+    for (int i = 0; i < count; i++)
+        CALL(mqs_destroy_process_info, all[i].info);
+    if (mpi2)
+        CALL(mqs_destroy_job_info, job.info);
     CALL(mqs_destroy_image_info, image.info);
     REQUIRE(allocated == 0);
+}
+
+int main(int argc, char **argv)
+{
+    if (argc < 4)
+        return 2;
+    brief = argc > 4 && strcmp(argv[4], "brief") == 0;
+    mpi2 = argc > 4 && strcmp(argv[4], "mpi2") == 0;
+    FILE *list = fopen(argv[3], "r");
+    while (list != NULL && known < MOST_SYMBOLS && fscanf(list, "%255s %lx", symbols[known].name, &symbols[known].address) == 2)
+        known++;
+    open_memory(&process, argv[2]);
+    for (int i = 5; mpi2 && i < argc && count < MOST_PROCESSES; i++)
+        open_memory(&all[count++], argv[i]);
+    if (mpi2)
+        setenv("MPI_QUEUES_MQS_MPI2", "1", 1);
+    plugin = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
+    if (plugin == NULL)
+        refuse("%s", dlerror());
+    error_string = (char *(*)(int))entry("mqs_dll_error_string");
+    next = (int (*)(mqs_process *, mqs_pending_operation *))entry("mqs_next_operation");
+    REQUIRE(CALL(mqs_version_compatibility) == (mpi2 ? 3 : 2));
+    REQUIRE(CALL(mqs_dll_taddr_width) == (int)sizeof(mqs_taddr_t));
+    printf("%s\n", ((char *(*)(void))entry("mqs_version_string"))());
+    struct timespec start, end;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    show();
     clock_gettime(CLOCK_MONOTONIC, &end);
     if (brief)
         printf("%.6f s\n", (double)(end.tv_sec - start.tv_sec) + 1e-9 * (double)(end.tv_nsec - start.tv_nsec));

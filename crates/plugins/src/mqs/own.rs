@@ -4,8 +4,8 @@ use std::path::Path;
 
 use super::dialect::{Dialect, Evidence};
 use crate::host::library::exported_functions;
-use model::{Communicator, Operation, OperationStatus, QueueReport, Remark, Text};
-use mqs_interface::words::{ELEMENTS, ELEMENTS_OF, IN_TRANSIT, NOT_KNOWN, OF, PERSISTENT, REQUEST};
+use model::{Communicator, Operation, OperationStatus, Queue, QueueReport, QueueState, Remark, Text};
+use mqs_interface::words::{ELEMENTS, ELEMENTS_OF, IN_TRANSIT, NOT_KNOWN, OF, PERSISTENT, REQUEST, STACKS};
 
 /// What our library exports and no other does.
 const MARK: &str = "mpi_queues_mqs_library";
@@ -14,6 +14,9 @@ const MARK: &str = "mpi_queues_mqs_library";
 pub fn is_own_library(path: &Path) -> bool {
     exported_functions(path, |name| name == MARK).is_ok_and(|found| !found.is_empty())
 }
+
+/// Why a queue is not known to be whole.
+const ON_STACKS: &str = "blocking sends lie on the stacks of threads, of which the interface tells nothing; the built-in reader has them (source builtin)";
 
 /// Our own library.
 pub struct Own;
@@ -25,7 +28,7 @@ impl Dialect for Own {
 
     fn correct(&self, report: &mut QueueReport, _: &Evidence<'_>) {
         let queues = report.communicators.iter_mut().flat_map(Communicator::queues_mut);
-        queues.flat_map(|queue| &mut queue.operations).for_each(take_facts);
+        queues.for_each(take_from_text);
     }
 
     fn find<'k>(&self, communicator: &Communicator, known: &'k [Communicator]) -> Option<&'k Communicator> {
@@ -35,6 +38,17 @@ impl Dialect for Own {
         };
         known.iter().filter(alike).find(same).or_else(|| known.iter().find(alike))
     }
+}
+
+/// Takes from the text what has a member of its own: of the queue, and of each operation.
+fn take_from_text(queue: &mut Queue) {
+    if let Some(first) = queue.operations.first_mut()
+        && let Some(line) = first.extra_text.iter().position(|line| line.to_string() == STACKS)
+    {
+        first.extra_text.remove(line);
+        (queue.state, queue.detail) = (QueueState::NoInformation, Some(ON_STACKS.to_owned()));
+    }
+    queue.operations.iter_mut().for_each(take_facts);
 }
 
 /// Takes from the text what has a member of its own.
@@ -69,12 +83,12 @@ fn take_facts(operation: &mut Operation) {
             "source" => operation.any_source = false,
             "tag" => {
                 operation.desired_tag = None;
-                operation.actual_tag = operation.actual_tag.filter(|tag| *tag >= 0);
                 operation.internal = false;
             }
             _ => {}
         }
     }
+    operation.actual_tag = operation.actual_tag.filter(|tag| *tag >= 0 || operation.internal);
     operation.extra_text = rest.iter().map(|line| Remark::from(line.clone())).collect();
 }
 
@@ -121,6 +135,17 @@ mod tests {
         assert_eq!((operation.count, operation.datatype.as_deref()), (Some(512), Some("MPI_DOUBLE")));
         assert_eq!((operation.request, operation.persistent), (Some(0x7f10), true));
         assert_eq!((operation.status, operation.extra_text), (OperationStatus::InTransit, vec![Remark::Eager]));
+    }
+
+    #[test]
+    fn a_queue_that_may_lack_sends_on_stacks_is_not_known() {
+        let lines = ["MPI_Isend: 4 x MPI_INT", "request 0x7f10", STACKS, "eager"];
+        let extra_text = lines.iter().map(|line| line.to_string().into()).collect();
+        let mut queue =
+            Queue { operations: vec![Operation { extra_text, ..Operation::default() }], ..Queue::default() };
+        take_from_text(&mut queue);
+        assert_eq!((queue.state, queue.detail.as_deref()), (QueueState::NoInformation, Some(ON_STACKS)));
+        assert_eq!((queue.operations[0].request, queue.operations[0].extra_text.len()), (Some(0x7f10), 1));
     }
 
     #[test]
