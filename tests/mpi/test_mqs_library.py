@@ -54,7 +54,7 @@ PROGRAM_LIST: List[Program] = [
 def facts(queue: Dict[str, Any], *, is_receive: bool) -> Iterator[Dict[str, Any]]:
     """What the interface carries of each operation that is the application's and does not lie on a stack."""
     for operation in queue["operations"]:
-        if operation["internal"] or (operation["evidence"] or "").startswith(ON_STACK):
+        if operation["internal"] or (operation.get("evidence") or "").startswith(ON_STACK):
             continue
         matters = not is_receive or operation["status"] in ("matched", "complete")
         yield {name: operation[name] for name in (*MEMBERS, *(ACTUAL if matters else ()))}
@@ -160,7 +160,8 @@ FIRST_IDENTITY = 100
 def _named_by_the_debugger(build: MpiBuild, start_job: StartJob, tmp_path: Path) -> None:
     """The functions for MPI-2: what the debugger calls processes stands where ranks in MPI_COMM_WORLD do elsewhere."""
     job = start_job(build, "truth_comms", ranks=3)
-    said = _strictly(job.pids, tmp_path, "mpi2", *map(str, job.pids[1:]))
+    others = [part for pid in job.pids[1:] for part in (str(pid), str(symbols(pid, tmp_path / f"symbols.{pid}")))]
+    said = _strictly(job.pids, tmp_path, "mpi2", *others)
     read = show([job.pids[0]])[job.pids[0]]
     identity = {None: -1, **{rank: FIRST_IDENTITY + rank for rank in range(3)}}
     groups = re.findall(r"^communicator .* group=(\S*)$", said, re.MULTILINE)

@@ -1,13 +1,13 @@
 /* A host of an mqs plug-in that follows the document to the letter, and refuses what is not in it.
  *
- *   strict_host PLUGIN PID SYMBOLS [brief | mpi2 PID...]
+ *   strict_host PLUGIN PID SYMBOLS [brief | mpi2 [PID SYMBOLS]...]
  *
  * It reads a stopped process and writes what the plug-in gives, a line for each communicator, group, queue and operation.
  * SYMBOLS is a file with lines "NAME ADDRESS", all that the debugger is to know of symbols. What the document does not allow
  * ends the program with status 3 and a line on standard error: other handles than the host's, reads of no length, memory that is
  * not given back, texts without an end, codes that do not exist, writes beyond a group's room, output. With "brief" operations are counted only, and
- * how long all of it took stands at the end. With "mpi2" it speaks MPI-2: the process is the first of a job, PIDs are the others,
- * and each is called FIRST_IDENTITY and its place among them.
+ * how long all of it took stands at the end. With "mpi2" it speaks MPI-2: the process is the first of a job, behind it are
+ * the others, and each is called FIRST_IDENTITY and its place among them. Each has an image of its own, since libraries lie elsewhere.
  *
  * Written from the document on message queue dumping.
  */
@@ -23,10 +23,15 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { MOST_SYMBOLS = 4096, MOST_PROCESSES = 16, FIRST_IDENTITY = 100, CANARY = 0x5a5a5a5a };
+enum { MOST_SYMBOLS = 64, MOST_PROCESSES = 16, FIRST_IDENTITY = 100, CANARY = 0x5a5a5a5a };
 
 struct mqs_image_ {
     void *info;
+    int known;
+    struct {
+        char name[256];
+        unsigned long address;
+    } symbols[MOST_SYMBOLS];
 };
 struct mqs_process_ {
     void *info;
@@ -37,13 +42,9 @@ struct mqs_job_ {
     void *info;
 };
 
-static struct {
-    char name[256];
-    unsigned long address;
-} symbols[MOST_SYMBOLS];
-static int known, brief, mpi2, count = 1;
+static int brief, mpi2, count;
 static long allocated;
-static struct mqs_image_ image;
+static struct mqs_image_ all_images[MOST_PROCESSES];
 static struct mqs_process_ all[MOST_PROCESSES];
 static struct mqs_job_ job;
 #define process all[0]
@@ -64,6 +65,7 @@ static void refuse(const char *format, ...)
     } while (0)
 
 static int is_process(mqs_process *which) { return which >= all && which < all + count; }
+static int is_image(mqs_image *which) { return which >= all_images && which < all_images + count; }
 
 static void *give(size_t size)
 {
@@ -81,13 +83,13 @@ static void prints(const char *text) { refuse("the plug-in prints: %s", text); }
 static char *errorstring(int code) { return (void)code, (char *)"an error of the debugger"; }
 static void put_image(mqs_image *which, void *info)
 {
-    REQUIRE(which == &image);
-    image.info = info;
+    REQUIRE(is_image(which));
+    which->info = info;
 }
 static void *image_info(mqs_image *which)
 {
-    REQUIRE(which == &image);
-    return image.info;
+    REQUIRE(is_image(which));
+    return which->info;
 }
 static void put_process(mqs_process *which, void *info)
 {
@@ -116,11 +118,11 @@ static void sizes(mqs_process *which, mqs_target_type_sizes *out)
 }
 static int symbol(mqs_image *which, char *name, mqs_taddr_t *out)
 {
-    REQUIRE(which == &image && name != NULL && *name != 0);
-    for (int i = 0; i < known; i++)
-        if (strcmp(symbols[i].name, name) == 0) {
+    REQUIRE(is_image(which) && name != NULL && *name != 0);
+    for (int i = 0; i < which->known; i++)
+        if (strcmp(which->symbols[i].name, name) == 0) {
             if (out != NULL)
-                *out = symbols[i].address;
+                *out = which->symbols[i].address;
             return mqs_ok;
         }
     return mqs_first_user_code;
@@ -132,7 +134,7 @@ static int function(mqs_image *which, char *name, int language, mqs_taddr_t *out
 }
 static mqs_type *type(mqs_image *which, char *name, int language)
 {
-    REQUIRE(which == &image && name != NULL && language == mqs_lang_c);
+    REQUIRE(is_image(which) && name != NULL && language == mqs_lang_c);
     return NULL;
 }
 static int field(mqs_type *which, char *name) { refuse("a field %s of a type %p that there is not", name, (void *)which); return -1; }
@@ -239,14 +241,14 @@ static int (*next)(mqs_process *, mqs_pending_operation *);
 static void queue(int class)
 {
     int code = CALL(mqs_setup_operation_iterator, &process, class), started = code;
-    long count = 0;
+    long given = 0;
     while (code == mqs_ok) {
         mqs_pending_operation one;
         memset(&one, 0xff, sizeof one);
         code = next(&process, &one);
         if (code != mqs_ok)
             break;
-        count++;
+        given++;
         REQUIRE(one.status >= mqs_st_pending && one.status <= mqs_st_complete);
         REQUIRE(one.tag_wild == 0 || one.tag_wild == 1);
         REQUIRE(one.desired_local_rank >= -1 && one.desired_global_rank >= -1 && one.desired_length >= -1);
@@ -266,7 +268,7 @@ static void queue(int class)
             putchar('\n');
     }
     REQUIRE(code == mqs_end_of_list || (started != mqs_ok && code == mqs_no_information) || code >= mqs_first_user_code);
-    printf("queue class=%d count=%ld end=%d", class, count, code);
+    printf("queue class=%d count=%ld end=%d", class, given, code);
     if (code >= mqs_first_user_code)
         printf(" (%s)", error_string(code));
     putchar('\n');
@@ -330,25 +332,33 @@ static void new_processes(void)
     printf(" count=%ld\n", found);
 }
 
-static void open_memory(mqs_process *which, const char *pid)
+static void add_process(const char *pid, const char *symbols)
 {
+    mqs_image *image = &all_images[count];
     char path[64];
+    FILE *list = fopen(symbols, "r");
+    while (list != NULL && image->known < MOST_SYMBOLS &&
+           fscanf(list, "%255s %lx", image->symbols[image->known].name, &image->symbols[image->known].address) == 2)
+        image->known++;
     snprintf(path, sizeof path, "/proc/%s/mem", pid);
-    *which = (struct mqs_process_){NULL, &image, open(path, O_RDONLY)};
-    if (which->memory < 0)
-        refuse("%s", path);
+    all[count] = (struct mqs_process_){NULL, image, open(path, O_RDONLY)};
+    if (all[count++].memory < 0 || list == NULL)
+        refuse("%s or %s cannot be read", path, symbols);
+    fclose(list);
 }
 
 static void show(void)
 {
     char *said = NULL;
     ((void (*)(const void *))entry("mqs_setup_basic_callbacks"))(mpi2 ? (const void *)basic_2 : &basic);
-    must(CALL(mqs_setup_image, &image, &images), "mqs_setup_image");
-    int code = CALL(mqs_image_has_queues, &image, &said);
-    message(said);
-    must(code, "mqs_image_has_queues");
-    for (int i = 0; i < count; i++)
+    int code = mqs_ok;
+    for (int i = 0; i < count; i++) {
+        must(CALL(mqs_setup_image, &all_images[i], &images), "mqs_setup_image");
+        code = CALL(mqs_image_has_queues, &all_images[i], &said);
+        message(said);
+        must(code, "mqs_image_has_queues");
         must(CALL(mqs_setup_process, &all[i], mpi2 ? (const void *)processes_2 : &processes), "mqs_setup_process");
+    }
     code = CALL(mqs_process_has_queues, &process, &said);
     message(said);
     if (code == mqs_ok) {
@@ -363,7 +373,8 @@ static void show(void)
         CALL(mqs_destroy_process_info, all[i].info);
     if (mpi2)
         CALL(mqs_destroy_job_info, job.info);
-    CALL(mqs_destroy_image_info, image.info);
+    for (int i = 0; i < count; i++)
+        CALL(mqs_destroy_image_info, all_images[i].info);
     REQUIRE(allocated == 0);
 }
 
@@ -373,12 +384,9 @@ int main(int argc, char **argv)
         return 2;
     brief = argc > 4 && strcmp(argv[4], "brief") == 0;
     mpi2 = argc > 4 && strcmp(argv[4], "mpi2") == 0;
-    FILE *list = fopen(argv[3], "r");
-    while (list != NULL && known < MOST_SYMBOLS && fscanf(list, "%255s %lx", symbols[known].name, &symbols[known].address) == 2)
-        known++;
-    open_memory(&process, argv[2]);
-    for (int i = 5; mpi2 && i < argc && count < MOST_PROCESSES; i++)
-        open_memory(&all[count++], argv[i]);
+    add_process(argv[2], argv[3]);
+    for (int i = 5; mpi2 && i + 1 < argc && count < MOST_PROCESSES; i += 2)
+        add_process(argv[i], argv[i + 1]);
     if (mpi2)
         setenv("MPI_QUEUES_MQS_MPI2", "1", 1);
     plugin = dlopen(argv[1], RTLD_NOW | RTLD_LOCAL);
