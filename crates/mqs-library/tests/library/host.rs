@@ -69,6 +69,11 @@ thread_local! {
 /// The library is one for the whole process: a host at a time.
 static ALONE: Mutex<()> = Mutex::new(());
 
+/// No host uses the library as long as this is held.
+pub fn alone() -> MutexGuard<'static, ()> {
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn with<T>(body: impl FnOnce(&Host<'static>) -> T) -> T {
     // SAFETY: set by `Host::run` for as long as the library is called.
     CURRENT.with(|current| body(unsafe { &*current.get() }))
@@ -215,7 +220,7 @@ impl<'a> Host<'a> {
             allocated: RefCell::default(),
             fetches: Cell::new(0),
             called_back: Cell::new(None),
-            _alone: ALONE.lock().unwrap_or_else(PoisonError::into_inner),
+            _alone: alone(),
         }
     }
 

@@ -9,7 +9,7 @@ use target::address::TargetAddr;
 use target::{Image, Symbol, Target, TargetAbi, TargetError};
 
 use crate::corpus::{Debuggable, each};
-use crate::host::{Host, Manners, text};
+use crate::host::{Host, Manners, alone, text};
 
 /// Runs against two processes of each MPI.
 fn over_recordings(mut run: impl FnMut(&dyn Target, &str)) {
@@ -141,6 +141,7 @@ fn a_width_that_there_is_not_is_refused() {
 
 #[test]
 fn nothing_is_where_something_should_be() {
+    let _alone = alone();
     library::mqs_setup_basic_callbacks(std::ptr::null());
     assert_ne!(library::mqs_setup_image(null_mut(), std::ptr::null()), OK);
     assert_ne!(library::mqs_setup_process(null_mut(), std::ptr::null()), OK);

@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use mpi_queues_mqs as library;
 use mqs_interface::{COMPATIBILITY_MPI1, END_OF_LIST, NO_INFORMATION, OK, TADDR_WIDTH};
 
-use crate::host::text;
+use crate::host::{alone, text};
 
 #[test]
 fn versions_are_those_of_the_interface() {
@@ -18,6 +18,7 @@ fn versions_are_those_of_the_interface() {
 
 #[test]
 fn each_code_has_a_text_and_no_other() {
+    let _alone = alone();
     let words = [OK, NO_INFORMATION, END_OF_LIST].map(text);
     assert_eq!(words, ["no error", "no information", "end of the list"]);
     let codes: Vec<String> = (100..113).map(text).collect();
