@@ -1,7 +1,7 @@
 //! Profiles that the programs carry, packed by `build.rs`: unpacked when one is asked for, and parsed once a process.
 
 use std::fmt;
-use std::io::Read;
+use std::io::{self, Read};
 use std::sync::OnceLock;
 
 use flate2::read::DeflateDecoder;
@@ -19,25 +19,28 @@ pub struct Shipped {
 
 /// The text of a profile.
 enum Whole {
-    Deflated(&'static [u8]),
+    /// Among those of its library, deflated together: the first byte, and how many.
+    Deflated(&'static [u8], (u64, u64)),
     Plain(&'static str),
 }
 
 /// The profiles of the files `layouts/NAME.json`, which `make layouts` makes.
 macro_rules! shipped {
-    ($($name:literal),* $(,)?) => {{
+    ($library:literal: $($name:literal),* $(,)?) => {{
+        const PACKED: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/", $library, ".deflate"));
         static ALL: [$crate::shipped::Shipped; [$($name),*].len()] = [$($crate::shipped::Shipped::new(
             $name,
             include_str!(concat!(env!("OUT_DIR"), "/", $name, ".json")),
-            include_bytes!(concat!(env!("OUT_DIR"), "/", $name, ".deflate")),
+            PACKED,
+            include!(concat!(env!("OUT_DIR"), "/", $name, ".place")),
         )),*];
         &ALL
     }};
 }
 impl Shipped {
-    /// A profile by its name, its head (JSON) and all of it (JSON, deflated).
-    pub const fn new(name: &'static str, head: &'static str, deflated: &'static [u8]) -> Self {
-        Self { name, head, whole: Whole::Deflated(deflated), parsed: OnceLock::new() }
+    /// A profile by its name, its head (JSON), and all of it: its place in what is deflated.
+    pub const fn new(name: &'static str, head: &'static str, deflated: &'static [u8], place: (u64, u64)) -> Self {
+        Self { name, head, whole: Whole::Deflated(deflated, place), parsed: OnceLock::new() }
     }
 
     /// A profile by its name and its text, as tests have it.
@@ -73,9 +76,10 @@ impl Shipped {
         let fail = |source| ProfileError::File { path: self.name.to_owned(), source };
         match self.whole {
             Whole::Plain(text) => Ok(text.to_owned()),
-            Whole::Deflated(packed) => {
-                let mut text = String::new();
-                DeflateDecoder::new(packed).take(MAX_PROFILE).read_to_string(&mut text).map_err(fail)?;
+            Whole::Deflated(packed, (start, length)) => {
+                let (mut text, mut unpacked) = (String::new(), DeflateDecoder::new(packed));
+                io::copy(&mut unpacked.by_ref().take(start), &mut io::sink()).map_err(fail)?;
+                unpacked.take(length.min(MAX_PROFILE)).read_to_string(&mut text).map_err(fail)?;
                 Ok(text)
             }
         }
@@ -88,9 +92,10 @@ impl fmt::Debug for Shipped {
     }
 }
 
-static OPEN_MPI: &[Shipped] = shipped!["openmpi-4.1", "openmpi-5.0", "openmpi-6.0", "openmpi-4.1.0",];
+static OPEN_MPI: &[Shipped] = shipped!["openmpi": "openmpi-4.1", "openmpi-5.0", "openmpi-6.0", "openmpi-4.1.0",];
 
 static MPICH: &[Shipped] = shipped![
+    "mpich":
     "mpich-3.4-ch3-nemesis",
     "mpich-3.4-ch4-ofi-ucx",
     "mpich-4.0-ch3-nemesis",
@@ -119,6 +124,7 @@ static MPICH: &[Shipped] = shipped![
 ];
 
 static UCX: &[Shipped] = shipped![
+    "ucx":
     "ucx-1.13",
     "ucx-1.13-assertions",
     "ucx-1.18",
@@ -130,6 +136,7 @@ static UCX: &[Shipped] = shipped![
 ];
 
 static LIBFABRIC: &[Shipped] = shipped![
+    "libfabric":
     "libfabric-1.15",
     "libfabric-1.17",
     "libfabric-1.18",
