@@ -1,4 +1,4 @@
-"""What pip builds a wheel with: the tools of the agent and the flight recorder, then maturin. Where this machine cannot
+"""What pip builds a wheel with: the tools of the agent and the libraries, then maturin. Where this machine cannot
 compile one of them, the wheel is without it, and a line says why."""
 
 from __future__ import annotations
@@ -46,6 +46,12 @@ class Part(NamedTuple):
 PARTS = (
     Part("the agent", ("build-agent", "--release"), "bin/mpi-queues-agent", "jobs on other nodes need"),
     Part("the flight recorder", ("build-recorder",), "lib/libmpi_queues_recorder.so", "'mpi-queues run' needs"),
+    Part(
+        "the library for other debuggers",
+        ("build-mqs-library", "--release"),
+        "lib/libmpi_queues_mqs.so",
+        "TotalView and padb need",
+    ),
 )
 
 

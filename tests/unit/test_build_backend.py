@@ -26,20 +26,20 @@ def build_wheel(directory, settings, metadata):
 build_editable = build_sdist = get_requires_for_build_editable = get_requires_for_build_sdist = None
 get_requires_for_build_wheel = prepare_metadata_for_build_editable = prepare_metadata_for_build_wheel = None
 """
-AGENT, RECORDER = "bin/mpi-queues-agent", "lib/libmpi_queues_recorder.so"
+AGENT, RECORDER, LIBRARY = "bin/mpi-queues-agent", "lib/libmpi_queues_recorder.so", "lib/libmpi_queues_mqs.so"
 FAILS = "echo 'the first of two lines' >&2\necho 'no compiler is here; type:  install one' >&2\nexit 1\n"
 
 
 @pytest.fixture
 def tree(tmp_path: pathlib.Path) -> pathlib.Path:
-    """Both parts are made, of the options that the tool got; the last build of the Makefile was an optimised one."""
+    """All parts are made, of the options that the tool got; the last build of the Makefile was an optimised one."""
     (tmp_path / "tools").mkdir()
     (tmp_path / "maturin.py").write_text(MATURIN)
     shutil.copy(PROJECT / "tools" / "build_backend.py", tmp_path / "tools")
     (tmp_path / ".venv").mkdir()
     (tmp_path / ".venv" / ".optimised").touch()
-    for tool, place in (("build-agent", AGENT), ("build-recorder", RECORDER)):
-        (tmp_path / "python" / "mpi_queues" / place).parent.mkdir(parents=True)
+    for tool, place in (("build-agent", AGENT), ("build-recorder", RECORDER), ("build-mqs-library", LIBRARY)):
+        (tmp_path / "python" / "mpi_queues" / place).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / "tools" / tool).write_text(f"tools/make $* >python/mpi_queues/{place}\n")
     # As in an archive of the sources: it cannot be executed.
     (tmp_path / "tools" / "make").write_text("#!/bin/sh\necho made: $*\n")
@@ -55,41 +55,54 @@ def build(tree: pathlib.Path, settings: str = "None") -> subprocess.CompletedPro
     )  # fmt: skip
 
 
-def test_both_parts_are_there_before_the_wheel_is_made(tree: pathlib.Path) -> None:
+def test_all_parts_are_there_before_the_wheel_is_made(tree: pathlib.Path) -> None:
     done = build(tree)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == [f"{AGENT} made: --release", f"{RECORDER} made:", "made.whl"]
+    assert done.stdout.splitlines() == [
+        f"{AGENT} made: --release",
+        f"{LIBRARY} made: --release",
+        f"{RECORDER} made:",
+        "made.whl",
+    ]
     assert done.stderr == ""
 
 
 def test_the_makefile_makes_its_own_again(tree: pathlib.Path) -> None:
     assert build(tree).returncode == 0
     assert not (tree / ".venv" / ".optimised").exists()
-    assert all((tree / "python" / "mpi_queues" / place).stat().st_mtime == 946684800 for place in (AGENT, RECORDER))
+    assert all(
+        (tree / "python" / "mpi_queues" / place).stat().st_mtime == 946684800 for place in (AGENT, RECORDER, LIBRARY)
+    )
 
 
 def test_the_profile_of_the_makefile_is_kept(tree: pathlib.Path) -> None:
     done = build(tree, "{'maturin.build-args': '--profile dev'}")
-    assert done.stdout.splitlines() == [f"{AGENT} made: --development", f"{RECORDER} made: --development", "made.whl"]
+    assert done.stdout.splitlines() == [f"{place} made: --development" for place in (AGENT, LIBRARY, RECORDER)] + [
+        "made.whl"
+    ]
     assert (tree / ".venv" / ".optimised").exists()
 
 
 @pytest.mark.parametrize(
-    ("tool", "line", "other"),
+    ("tool", "place", "line"),
     [
-        ("build-agent", "the agent, which jobs on other nodes need", f"{RECORDER} made:"),
-        ("build-recorder", "the flight recorder, which 'mpi-queues run' needs", f"{AGENT} made: --release"),
+        ("build-agent", AGENT, "the agent, which jobs on other nodes need"),
+        ("build-recorder", RECORDER, "the flight recorder, which 'mpi-queues run' needs"),
+        ("build-mqs-library", LIBRARY, "the library for other debuggers, which TotalView and padb need"),
     ],
 )
 def test_without_a_part_the_wheel_is_made_and_the_last_line_says_why(
-    tree: pathlib.Path, tool: str, line: str, other: str
+    tree: pathlib.Path, tool: str, place: str, line: str
 ) -> None:
-    for place in (AGENT, RECORDER):
-        (tree / "python" / "mpi_queues" / place).write_text("of an earlier version\n")
+    for one in (AGENT, RECORDER, LIBRARY):
+        (tree / "python" / "mpi_queues" / one).write_text("of an earlier version\n")
     (tree / "tools" / tool).write_text(FAILS)
     done = build(tree)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines() == [other, "made.whl"]
+    assert [line.partition(" ")[0] for line in done.stdout.splitlines()] == [
+        *(one for one in (AGENT, LIBRARY, RECORDER) if one != place),
+        "made.whl",
+    ]
     said = done.stderr.splitlines()
     assert said[0] == "the first of two lines"
     assert said[-1] == f"mpi-queues is built without {line}: no compiler is here; type:  install one"
