@@ -79,10 +79,10 @@ pub enum Outside {
     Call,
 }
 
-/// What is to be changed, where the kind of a finding alone does not tell it.
+/// What is to be changed, where the kind of a finding alone does not say it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// What the kind tells.
+    /// What the kind says.
     Usual(FindingKind),
     /// The order of calls that wait for one another.
     Order(Circle),
@@ -116,7 +116,7 @@ pub enum Change {
     PythonEnded,
 }
 
-/// Adds what to change if the first exception that a finding tells is the reason.
+/// Adds what to change if the first exception of a finding is the reason.
 pub fn of_exceptions(finding: &mut Finding, exception: &Exception) {
     complete(finding);
     if let Some(advice) = &mut finding.advice {
@@ -139,8 +139,8 @@ fn of_exception(exception: &Exception) -> String {
                 .to_owned()
         }
         ExceptionState::Signal => {
-            let found = exception.name == "SIGABRT" && exception.within.as_deref().is_some_and(is_heap);
-            let damaged = if found {
+            let in_heap = exception.name == "SIGABRT" && exception.within.as_deref().is_some_and(is_heap);
+            let damaged = if in_heap {
                 "The C library calls abort there when it finds a corrupted heap. The corruption happened earlier: look for it \
                  with valgrind or -fsanitize=address. "
             } else {
@@ -162,7 +162,7 @@ fn of_exception(exception: &Exception) -> String {
     }
 }
 
-/// Says what to change of a finding whose blamed calls are told.
+/// Fills in what to change, by the blamed calls of a finding.
 pub fn give(finding: &mut Finding, change: Change) {
     finding.advice = Some(words(change, finding));
 }

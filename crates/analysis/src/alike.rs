@@ -1,4 +1,4 @@
-//! Which processes stand at the same place, for reports: of a hundred thousand that wait only a few places are told.
+//! Which processes stand at the same place, for reports: of a hundred thousand that wait, only a few places are shown.
 
 use hashbrown::hash_map::{Entry, HashMap};
 use std::mem::{Discriminant, discriminant};
@@ -16,37 +16,37 @@ pub struct Alike {
     pub nameless: u64,
 }
 
-/// What reports tell of the arguments of a call.
-const TELLING: &[&str] = &["source", "dest", "root", "tag", "sendtag", "recvtag", "comm", "win", "rank"];
+/// The arguments of a call that reports show.
+const SHOWN_ARGUMENTS: &[&str] = &["source", "dest", "root", "tag", "sendtag", "recvtag", "comm", "win", "rank"];
 
 /// The processes that `chosen` takes by their rank, those at the same place together, in the order in which they come. Equal: the
-/// first call with what started its requests, all threads outside MPI, how far they are; with `arguments` also what the call was
-/// given of what is told.
+/// first call with what started its requests, all threads outside MPI, how far they are; with `arguments` also the
+/// arguments of the call that are shown.
 pub fn alike(snapshot: &Snapshot, chosen: impl Fn(Option<i64>) -> bool, arguments: bool) -> Vec<Alike> {
-    let mut places: HashMap<Place<'_>, usize> = HashMap::new();
-    let mut found: Vec<Alike> = Vec::new();
+    let mut places: HashMap<ProcessPlace<'_>, usize> = HashMap::new();
+    let mut groups: Vec<Alike> = Vec::new();
     for (first, process) in snapshot.processes.iter().enumerate() {
         let rank = snapshot.rank_of(process);
         if !chosen(rank) {
             continue;
         }
-        let at = match places.entry(Place::of(process, arguments)) {
+        let at = match places.entry(ProcessPlace::new(process, arguments)) {
             Entry::Occupied(entry) => *entry.get(),
             Entry::Vacant(entry) => {
-                found.push(Alike { first, ranks: Vec::new(), nameless: 0 });
-                *entry.insert(found.len() - 1)
+                groups.push(Alike { first, ranks: Vec::new(), nameless: 0 });
+                *entry.insert(groups.len() - 1)
             }
         };
-        if let Some(alike) = found.get_mut(at) {
+        if let Some(alike) = groups.get_mut(at) {
             alike.ranks.extend(rank);
             alike.nameless += u64::from(rank.is_none());
         }
     }
-    found
+    groups
 }
 
 #[derive(PartialEq, Eq, Hash)]
-struct Place<'a> {
+struct ProcessPlace<'a> {
     call: Option<CallPlace<'a>>,
     outside: Vec<Thread<'a>>,
     stage: Option<Discriminant<Stage>>,
@@ -71,10 +71,10 @@ struct CallPlace<'a> {
     requests: Vec<Started<'a>>,
 }
 
-impl<'a> Place<'a> {
-    fn of(process: &'a Process, arguments: bool) -> Self {
+impl<'a> ProcessPlace<'a> {
+    fn new(process: &'a Process, arguments: bool) -> Self {
         Self {
-            call: process.calls.first().map(|call| CallPlace::of(call, process, arguments)),
+            call: process.calls.first().map(|call| CallPlace::new(call, process, arguments)),
             outside: process.outside.iter().map(thread).collect(),
             stage: process.stage.as_ref().map(discriminant),
             state: process.state.as_deref(),
@@ -84,12 +84,13 @@ impl<'a> Place<'a> {
 }
 
 impl<'a> CallPlace<'a> {
-    fn of(call: &'a Call, process: &'a Process, arguments: bool) -> Self {
+    fn new(call: &'a Call, process: &'a Process, arguments: bool) -> Self {
         let given = |argument: &'a Argument| {
             let meaning = argument.meaning.as_deref();
             (argument.name.as_str(), meaning, argument.value.filter(|_| meaning.is_none()))
         };
-        let named = || process.communicators.iter().find(|found| Some(found.unique_id) == call.communicator);
+        let named =
+            || process.communicators.iter().find(|communicator| Some(communicator.unique_id) == call.communicator);
         let waits = |state| matches!(state, RequestState::Open | RequestState::Inactive | RequestState::Unknown);
         let requests = call.requests.iter().filter(|request| waits(request.state) && !request.started_by.is_empty());
         let started = requests.map(|request| {
@@ -109,10 +110,10 @@ impl<'a> CallPlace<'a> {
             arguments: call
                 .arguments
                 .iter()
-                .filter(|one| arguments && TELLING.contains(&one.name.as_str()))
+                .filter(|one| arguments && SHOWN_ARGUMENTS.contains(&one.name.as_str()))
                 .map(given)
                 .collect(),
-            communicator: if arguments { named().map(|found| found.name.as_str()) } else { None },
+            communicator: if arguments { named().map(|communicator| communicator.name.as_str()) } else { None },
             requests: started.collect(),
         }
     }

@@ -17,20 +17,20 @@ pub struct Names<'a> {
 
 impl Names<'_> {
     /// What it is, and who has it: `the lock of history, which rank 0 holds`. `never`: why nobody gives it back.
-    pub fn awaited(&self, found: &Awaited, never: Option<&Never>) -> String {
-        let (singular, owners) = self.owners(&found.owners);
+    pub fn awaited(&self, awaited: &Awaited, never: Option<&Never>) -> String {
+        let (singular, owners) = self.owners(&awaited.owners);
         let (holds, is) = if singular { ("holds", "is") } else { ("hold", "are") };
-        match found.kind {
+        match awaited.kind {
             AwaitedKind::FileLock => {
-                let name = short(found.path.as_deref().unwrap_or_default());
-                match (&owners, &found.unknown) {
+                let name = short(awaited.path.as_deref().unwrap_or_default());
+                match (&owners, &awaited.unknown) {
                     (Some(owners), _) => format!("the lock of {name}, which {owners} {holds}"),
                     (None, Some(why)) => format!("the lock of {name} ({why})"),
                     (None, None) => format!("the lock of {name}"),
                 }
             }
             AwaitedKind::Mutex | AwaitedKind::Rwlock | AwaitedKind::Gil | AwaitedKind::Rlock => {
-                let lock = lock(found.kind);
+                let lock = lock(awaited.kind);
                 match (never, owners) {
                     (Some(Never::Itself), _) => format!("{lock} that it has locked itself"),
                     (Some(Never::Ended), _) => format!("{lock} whose thread has ended without unlocking it"),
@@ -42,7 +42,7 @@ impl Names<'_> {
                 format!("{} to come to the barrier of OpenMP", owners.unwrap_or_else(|| "other threads".to_owned()))
             }
             AwaitedKind::Thread => format!("{} to end", owners.unwrap_or_else(|| "another thread".to_owned())),
-            AwaitedKind::Reader | AwaitedKind::Writer | AwaitedKind::Opener => self.other_end(found),
+            AwaitedKind::Reader | AwaitedKind::Writer | AwaitedKind::Opener => self.other_end(awaited),
             AwaitedKind::SharedMemory => match owners {
                 Some(owners) => shared_memory(&owners),
                 None => "others to write to shared memory".to_owned(),
@@ -55,14 +55,14 @@ impl Names<'_> {
     }
 
     /// Somebody who is to read, write or open what a process uses: `process 17 (mpirun) to read its standard output`.
-    fn other_end(&self, found: &Awaited) -> String {
+    fn other_end(&self, awaited: &Awaited) -> String {
         // A rank has what its launcher had open when it was started, and does not use it.
         let is_rank = |owner: &&Owner| owner.pid.is_some_and(|pid| (self.rank)(pid).is_some());
-        let others: Vec<Owner> = found.owners.iter().filter(|owner| !is_rank(owner)).cloned().collect();
-        let told = if others.is_empty() { &found.owners } else { &others };
-        let owners = self.owners(told).1.unwrap_or_else(|| "somebody".to_owned());
-        let path = found.path.as_deref().unwrap_or_default();
-        let file = match found.descriptor {
+        let others: Vec<Owner> = awaited.owners.iter().filter(|owner| !is_rank(owner)).cloned().collect();
+        let named = if others.is_empty() { &awaited.owners } else { &others };
+        let owners = self.owners(named).1.unwrap_or_else(|| "somebody".to_owned());
+        let path = awaited.path.as_deref().unwrap_or_default();
+        let file = match awaited.descriptor {
             Some(0) => "its standard input".to_owned(),
             Some(1) => "its standard output".to_owned(),
             Some(2) => "its standard error".to_owned(),
@@ -70,14 +70,14 @@ impl Names<'_> {
             _ if path.starts_with("socket:[") => "a socket".to_owned(),
             _ => short(path).to_owned(),
         };
-        let does = match found.kind {
+        let does = match awaited.kind {
             AwaitedKind::Writer => "write to",
             AwaitedKind::Opener => "open",
             _ => "read",
         };
-        let why = found.unknown.as_deref().map_or_else(String::new, |why| format!(" ({why})"));
+        let why = awaited.unknown.as_deref().map_or_else(String::new, |why| format!(" ({why})"));
         // Of several each may wait for something else.
-        let [Owner { waits_for: Some(next), .. }] = &told[..] else {
+        let [Owner { waits_for: Some(next), .. }] = &named[..] else {
             return format!("{owners} to {does} {file}{why}");
         };
         let further = Names { own: None, rank: &|_| None }.other_end(next);

@@ -8,10 +8,10 @@ use model::{Blamed, Call, Outside, RankStart, RequestState, StartedBy};
 /// So many places a finding has at most.
 const MOST: usize = 64;
 
-/// Places as they are found: ranks at one place are one of them.
+/// Places that are to blame: ranks at one place share it.
 #[derive(Debug, Default)]
 pub struct Blame {
-    found: Vec<Blamed>,
+    places: Vec<Blamed>,
     known: HashMap<(String, Option<String>, Option<i64>, bool), usize>,
 }
 
@@ -29,12 +29,12 @@ impl Blame {
     }
 
     fn all<'a>(&mut self, rank: Option<i64>, starts: impl Iterator<Item = &'a StartedBy>, call: &Call) {
-        let mut told = false;
+        let mut any = false;
         for started in starts {
             self.started(rank, started);
-            told = true;
+            any = true;
         }
-        if !told {
+        if !any {
             self.standing(rank, call);
         }
     }
@@ -76,28 +76,28 @@ impl Blame {
         if function.is_empty() && file.is_none() && caller.is_none() {
             return;
         }
-        let next = self.found.len();
+        let next = self.places.len();
         let at = match self.known.get(&(function.clone(), file.clone(), line, certain)) {
             Some(at) => *at,
             None if next >= MOST => return,
             None => {
                 self.known.insert((function.clone(), file.clone(), line, certain), next);
-                self.found.push(Blamed { ranks: Vec::new(), function, file, line, caller, certain });
+                self.places.push(Blamed { ranks: Vec::new(), function, file, line, caller, certain });
                 next
             }
         };
-        if let (Some(one), Some(rank)) = (self.found.get_mut(at), rank) {
+        if let (Some(one), Some(rank)) = (self.places.get_mut(at), rank) {
             one.ranks.push(rank);
         }
     }
 
     /// All of them, in the order in which they came.
     pub fn places(mut self) -> Vec<Blamed> {
-        for one in &mut self.found {
+        for one in &mut self.places {
             one.ranks.sort_unstable();
             one.ranks.dedup();
         }
-        self.found
+        self.places
     }
 }
 
@@ -119,16 +119,16 @@ pub fn name(blamed: &Blamed) -> &str {
 /// `MPI_Recv at halo.c:42`; `None` where nothing of it is known.
 pub fn spot(blamed: &Blamed) -> Option<String> {
     let base = blamed.file.as_deref().and_then(|file| file.rsplit('/').next()).filter(|name| !name.is_empty());
-    let mut told = name(blamed).to_owned();
+    let mut text = name(blamed).to_owned();
     match base {
         Some(base) => {
-            told.push_str(&format!(" at {base}"));
-            told.extend(blamed.line.map(|line| format!(":{line}")));
+            text.push_str(&format!(" at {base}"));
+            text.extend(blamed.line.map(|line| format!(":{line}")));
         }
         None if blamed.function.is_empty() && blamed.caller.is_none() => return None,
         None => {}
     }
-    Some(told)
+    Some(text)
 }
 
 #[cfg(test)]
@@ -139,7 +139,7 @@ mod tests {
         Call { function: function.into(), file: Some("/src/a.c".into()), line: Some(line), ..Call::default() }
     }
 
-    fn told(blame: Blame) -> Vec<String> {
+    fn described(blame: Blame) -> Vec<String> {
         let places = blame.places();
         places.iter().map(|one| format!("{} {:?} {}", spot(one).unwrap_or_default(), one.ranks, one.certain)).collect()
     }
@@ -152,7 +152,7 @@ mod tests {
         }
         blame.call(None, &call("MPI_Recv", 8));
         blame.call(Some(9), &Call::default());
-        assert_eq!(told(blame), ["MPI_Barrier at a.c:7 [1, 2, 3] true", "MPI_Recv at a.c:8 [] true"]);
+        assert_eq!(described(blame), ["MPI_Barrier at a.c:7 [1, 2, 3] true", "MPI_Recv at a.c:8 [] true"]);
     }
 
     #[test]
@@ -172,7 +172,7 @@ mod tests {
         let mut blame = Blame::default();
         blame.call(Some(0), &waits);
         let lines = ["MPI_Irecv at a.c:2 [0] true", "MPI_Irecv at a.c:3 [0] false", "MPI_Irecv at a.c:4 [0] false"];
-        assert_eq!(told(blame), lines);
+        assert_eq!(described(blame), lines);
     }
 
     #[test]

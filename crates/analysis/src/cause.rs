@@ -54,7 +54,7 @@ fn rank(finding: &Finding, sure: bool, held: &Held<'_>) -> (u8, bool) {
         // What else is only possible explains nothing that is certain.
         _ if sure && !finding.certain => 4,
         Kind::CollectiveMismatch | Kind::RootMismatch | Kind::TagMismatch | Kind::CommunicatorMismatch => 0,
-        // Whoever is to send to them waits as well, and may send it then: the message for somebody else tells nothing.
+        // Whoever is to send to them waits as well, and may send it then: the message for somebody else says nothing.
         Kind::RankMismatch if waits_only(finding, held.behind) => 4,
         Kind::RankMismatch | Kind::NeverStarted => 1,
         // Of messages it is no reason to wait.
@@ -214,16 +214,16 @@ fn holds_a_circle(finding: &Finding, deadlocks: &[HashSet<i64>]) -> bool {
         .any(|circle| missing.iter().any(|rank| circle.contains(rank)) && waiting().any(|rank| circle.contains(&rank)))
 }
 
-/// The place of the cause that the headline tells of ranks that can never go on; `None`: that finding is its own cause.
-pub fn of(findings: &[Finding]) -> Option<usize> {
+/// The place of the cause that the headline names for ranks that can never go on; `None`: that finding is its own cause.
+pub fn first_cause(findings: &[Finding]) -> Option<usize> {
     let first = findings.first()?;
     (!first.kind.is_stuck() && !first.kind.is_wait()).then_some(0)
 }
 
-/// The place of the finding that is told first of ranks that can never go on, for certain or perhaps.
+/// The place of the first finding about ranks that can never go on, for certain or perhaps.
 fn first(findings: &[Finding]) -> Option<usize> {
     let stuck = [true, false].into_iter().find_map(|certain| Verdict::stuck(findings, certain))?;
-    Some(of(findings).unwrap_or(stuck))
+    Some(first_cause(findings).unwrap_or(stuck))
 }
 
 /// Says of the cause who waits because of it, and of the other findings whether they follow from it.

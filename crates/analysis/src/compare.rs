@@ -12,10 +12,10 @@ const MAX_NAMED: usize = 10;
 /// that the library posted for itself are left out: plug-ins list few of them or none.
 pub fn differences(ours: &Process, theirs: &Process) -> Vec<String> {
     let mut out = Vec::new();
-    let mut untold = Untold::default();
+    let mut no_information = NoInformation::default();
     for our in &ours.communicators {
         match theirs.communicators.iter().find(|their| same(our, their)) {
-            Some(their) => communicator(our, their, &mut out, &mut untold),
+            Some(their) => communicator(our, their, &mut out, &mut no_information),
             None => out.push(format!("{:?}: only the reader lists this communicator", our.name)),
         }
     }
@@ -23,7 +23,7 @@ pub fn differences(ours: &Process, theirs: &Process) -> Vec<String> {
     for their in theirs.communicators.iter().filter(unknown) {
         out.push(format!("{:?}: only the plug-in lists this communicator", their.name));
     }
-    out.extend(untold.sentences());
+    out.extend(no_information.sentences());
     out.extend(theirs.problems.iter().map(|problem| format!("plug-in: {problem}")));
     out
 }
@@ -35,12 +35,12 @@ fn same(our: &Communicator, their: &Communicator) -> bool {
     }
 }
 
-/// Queues that the plug-in cannot tell about: by kind of queue and reason, in how many communicators, and how many
+/// Queues of which the plug-in has no information: by kind of queue and reason, in how many communicators, and how many
 /// operations the reader lists there.
 #[derive(Default)]
-struct Untold(BTreeMap<(&'static str, String), (usize, usize)>);
+struct NoInformation(BTreeMap<(&'static str, String), (usize, usize)>);
 
-impl Untold {
+impl NoInformation {
     fn add(&mut self, what: &'static str, detail: Option<&str>, operations: usize) {
         let (communicators, all) = self.0.entry((what, detail.unwrap_or_default().to_owned())).or_default();
         *communicators += 1;
@@ -57,7 +57,7 @@ impl Untold {
     }
 }
 
-fn communicator(our: &Communicator, their: &Communicator, out: &mut Vec<String>, untold: &mut Untold) {
+fn communicator(our: &Communicator, their: &Communicator, out: &mut Vec<String>, no_information: &mut NoInformation) {
     if our.name != their.name {
         out.push(format!("{:?}: the plug-in calls it {:?}", our.name, their.name));
     }
@@ -69,7 +69,7 @@ fn communicator(our: &Communicator, their: &Communicator, out: &mut Vec<String>,
     for (what, our_queue, their_queue) in queues {
         if our_queue.state == QueueState::Ok && their_queue.state == QueueState::NoInformation {
             let listed = our_queue.operations.iter().filter(|operation| !operation.internal).count();
-            untold.add(what, their_queue.detail.as_deref(), listed);
+            no_information.add(what, their_queue.detail.as_deref(), listed);
         } else {
             queue(&format!("{:?}, {what}", our.name), our_queue, their_queue, out);
         }
@@ -126,19 +126,19 @@ fn queue(place: &str, ours: &Queue, theirs: &Queue, out: &mut Vec<String>) {
     }
 }
 
-/// Where an operation is and what it is: what tells operations apart where a side does not name the request.
-type Place = (Option<u64>, Option<i64>);
+/// What distinguishes operations where a side does not name the request: the buffer, and the tag that was asked for.
+type BufferAndTag = (Option<u64>, Option<i64>);
 
-fn place(operation: &Operation) -> Place {
+fn buffer_and_tag(operation: &Operation) -> BufferAndTag {
     (operation.buffer, operation.desired_tag.filter(|_| !operation.tag_wild))
 }
 
 /// The plug-in's operations, to be paired with ours: by the request where both sides name it, else by the place.
 struct Pairs {
     by_request: HashMap<u64, VecDeque<usize>>,
-    by_place: HashMap<Place, VecDeque<usize>>,
+    by_place: HashMap<BufferAndTag, VecDeque<usize>>,
     /// Those at a place whose request is not named.
-    unnamed: HashMap<Place, VecDeque<usize>>,
+    unnamed: HashMap<BufferAndTag, VecDeque<usize>>,
     /// Which ones have been paired.
     taken: Vec<bool>,
 }
@@ -147,8 +147,8 @@ impl Pairs {
     fn new(operations: &[&Operation]) -> Self {
         let (mut by_request, mut by_place, mut unnamed) = (HashMap::new(), HashMap::new(), HashMap::new());
         for (number, operation) in operations.iter().enumerate() {
-            let push = |index: &mut HashMap<Place, VecDeque<usize>>| {
-                index.entry(place(operation)).or_default().push_back(number);
+            let push = |index: &mut HashMap<BufferAndTag, VecDeque<usize>>| {
+                index.entry(buffer_and_tag(operation)).or_default().push_back(number);
             };
             push(&mut by_place);
             match operation.request {
@@ -174,14 +174,14 @@ impl Pairs {
             }
             None
         };
-        let found = match our.request {
+        let number = match our.request {
             Some(request) => {
-                first(self.by_request.get_mut(&request)).or_else(|| first(self.unnamed.get_mut(&place(our))))
+                first(self.by_request.get_mut(&request)).or_else(|| first(self.unnamed.get_mut(&buffer_and_tag(our))))
             }
-            None => first(self.by_place.get_mut(&place(our))),
+            None => first(self.by_place.get_mut(&buffer_and_tag(our))),
         }?;
-        self.taken[found] = true;
-        Some(found)
+        self.taken[number] = true;
+        Some(number)
     }
 }
 
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn order_status_and_what_only_one_lists_are_told() {
+    fn order_status_and_what_only_one_lists_are_said() {
         let ours = process(vec![receive(Some(1), 5), receive(Some(2), 6)]);
         let reversed = process(vec![receive(Some(2), 6), receive(Some(1), 5)]);
         assert!(differences(&ours, &reversed).concat().contains("another order"));
@@ -265,16 +265,16 @@ mod tests {
     }
 
     #[test]
-    fn what_a_plug_in_cannot_tell_is_said_once() {
+    fn what_a_plug_in_does_not_know_is_said_once() {
         let mut ours = process(vec![receive(Some(1), 5)]);
         ours.communicators.push(Communicator { name: "x".into(), unique_id: 1, ..Communicator::default() });
         let mut theirs = ours.clone();
         for communicator in &mut theirs.communicators {
             communicator.pending_receives = Queue::no_information("never").into();
         }
-        let told = differences(&ours, &theirs);
+        let lines = differences(&ours, &theirs);
         assert_eq!(
-            told,
+            lines,
             ["pending receives: the plug-in has no information in 2 communicators, where the reader lists 1: never"]
         );
     }
@@ -302,8 +302,8 @@ mod tests {
     #[test]
     fn a_length_that_is_not_known_is_not_zero() {
         let unknown = process(vec![Operation { desired_length: None, ..receive(Some(1), 5) }]);
-        let told = differences(&unknown, &process(Vec::new())).concat();
-        assert!(told.contains("an unknown number of bytes") && !told.contains(" 0 bytes"), "{told}");
+        let lines = differences(&unknown, &process(Vec::new())).concat();
+        assert!(lines.contains("an unknown number of bytes") && !lines.contains(" 0 bytes"), "{lines}");
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::job::ProcIndex;
 use super::parallel::both;
 use super::stuck::{Reading, Stuck};
 use super::worked::Worked;
-use super::{advice, cause, live_lock, movement, told, verdict};
+use super::{advice, call_arguments, cause, live_lock, movement, verdict};
 use model::{Finding, Snapshot, State, Verdict, Which};
 
 /// An earlier look at the same job.
@@ -34,12 +34,16 @@ pub struct Watched {
 
 /// Finds what is wrong; the findings that explain most come first.
 pub fn diagnose(snapshot: &Snapshot, earlier: Option<Earlier<'_>>) -> (Vec<Finding>, Verdict) {
-    let complete = told::completed(snapshot);
-    tell(&Worked::new(&complete), snapshot, earlier)
+    let complete = call_arguments::completed(snapshot);
+    conclude(&Worked::new(&complete), snapshot, earlier)
 }
 
 /// Tells what follows from what was worked out of a snapshot, or of one that is the same as it.
-pub(crate) fn tell(worked: &Worked<'_>, snapshot: &Snapshot, earlier: Option<Earlier<'_>>) -> (Vec<Finding>, Verdict) {
+pub(crate) fn conclude(
+    worked: &Worked<'_>,
+    snapshot: &Snapshot,
+    earlier: Option<Earlier<'_>>,
+) -> (Vec<Finding>, Verdict) {
     let Worked { job, matching, waits } = worked;
     let count = snapshot.processes.len();
     let movement = earlier.map(|earlier| movement::compare(earlier, snapshot)).unwrap_or_default();
@@ -56,7 +60,7 @@ pub(crate) fn tell(worked: &Worked<'_>, snapshot: &Snapshot, earlier: Option<Ear
     findings.extend(others);
     findings.extend(of_messages);
     for one in findings::given::find(&context) {
-        // A flight recorder tells it, too.
+        // The flight recorder may have given the same finding.
         if !findings.iter().any(|known| (known.kind, &known.ranks) == (one.kind, &one.ranks)) {
             findings.push(one);
         }
@@ -74,7 +78,7 @@ pub(crate) fn tell(worked: &Worked<'_>, snapshot: &Snapshot, earlier: Option<Ear
     findings::exceptions::add(&context, &mut findings);
     cause::follow(&context, &mut findings);
     findings.iter_mut().for_each(advice::complete);
-    let mut verdict = verdict::of(&context, &findings);
+    let mut verdict = verdict::from_findings(&context, &findings);
     // Only now: the headline has its own word for what is not certain.
     for finding in findings.iter_mut().filter(|finding| finding.kind.is_stuck() && !finding.certain) {
         finding.summary.insert_str(0, "perhaps ");

@@ -13,7 +13,7 @@ use model::{Call, Communicator, Motion, Operation, Outside, Process, RankMovemen
 pub struct Compared {
     /// How it moved.
     pub movement: RankMovement,
-    /// What that tells of it.
+    /// What that says of it.
     pub seen: Seen,
     /// Whether it may go round the same calls for ever.
     pub round: Round,
@@ -45,7 +45,7 @@ pub fn compare(earlier: Earlier<'_>, later: &Snapshot) -> Vec<Compared> {
             let movement = RankMovement { rank, state: Motion::Unknown, how };
             return Compared { movement, seen: Seen::Once, round: Round::No };
         };
-        let (state, seen, how) = of(before, process, earlier.watched, asked);
+        let (state, seen, how) = motion_of(before, process, earlier.watched, asked);
         let round = round(before, process, state, earlier.watched);
         Compared { movement: RankMovement { rank, state, how }, seen, round }
     })
@@ -64,7 +64,7 @@ fn who<'a>(snapshot: &Snapshot, process: &'a Process) -> Who<'a> {
 }
 
 /// `asked`: some process may send messages without going on.
-fn of(before: &Process, after: &Process, watched: &Watched, asked: bool) -> (Motion, Seen, Vec<String>) {
+fn motion_of(before: &Process, after: &Process, watched: &Watched, asked: bool) -> (Motion, Seen, Vec<String>) {
     if before.stage != after.stage {
         return (
             Motion::Moved,
@@ -118,7 +118,7 @@ fn of(before: &Process, after: &Process, watched: &Watched, asked: bool) -> (Mot
     if before.calls.is_empty() && before.outside.is_empty() {
         return (Motion::Unknown, Seen::Once, vec!["not known where its threads are".to_owned()]);
     }
-    let counts = |process: &Process| process.communicators.iter().all(|found| found.traffic_complete);
+    let counts = |process: &Process| process.communicators.iter().all(|communicator| communicator.traffic_complete);
     match prints {
         Some(_) if unseen && !counts(after) => {
             let why = "its calls and queues are the same, but its messages may go over a network that cannot be read";
@@ -152,7 +152,7 @@ fn spot(call: &Call) -> Spot<'_> {
 }
 
 fn outside_spot(thread: &Outside) -> Spot<'_> {
-    // The innermost function of a thread that works changes with each instruction; its line tells.
+    // The innermost function of a thread that works changes with each instruction: its line is compared.
     (thread.thread, thread.caller.as_deref().unwrap_or_default(), thread.file.as_deref(), thread.line)
 }
 
@@ -224,7 +224,7 @@ fn prints(before: &Process, after: &Process) -> Option<Prints> {
 }
 
 fn same_queues(before: &Process, after: &Process) -> bool {
-    fn told(operation: &Operation) -> impl PartialEq + '_ {
+    fn facts(operation: &Operation) -> impl PartialEq + '_ {
         (
             (operation.status, operation.request, operation.internal),
             (operation.desired_local_rank, operation.desired_tag, operation.desired_length, operation.any_source),
@@ -242,7 +242,7 @@ fn same_queues(before: &Process, after: &Process) -> bool {
                 before.unique_id == after.unique_id
                     && queues(before).iter().zip(queues(after)).all(|(before, after)| {
                         before.len() == after.len()
-                            && before.iter().zip(after).all(|(one, other)| told(one) == told(other))
+                            && before.iter().zip(after).all(|(one, other)| facts(one) == facts(other))
                     })
             })
 }

@@ -9,8 +9,8 @@ use hashbrown::HashMap;
 
 use model::{Communicator, Operation, OperationStatus, Remark, Snapshot};
 
-/// An operation: the process, the communicator, its place in the queue.
-type Place = (usize, usize, usize);
+/// A pending send: its process, its communicator, its place in the queue.
+type SendPlace = (usize, usize, usize);
 
 /// What is said of a process with sends that could not be put in order.
 const ORDER: &str = "pending sends: the MPI library keeps some of those to one peer on no list, and the order in \
@@ -24,7 +24,7 @@ pub fn complete(snapshot: &mut Snapshot) {
     }
     order(snapshot, &named);
     for process in &mut snapshot.processes {
-        let unordered = process.communicators.iter().map(|found| found.pending_sends.unordered);
+        let unordered = process.communicators.iter().map(|communicator| communicator.pending_sends.unordered);
         let unordered = unordered.fold(0_u64, u64::saturating_add);
         if unordered > 1 && process.notes.iter().all(|note| note != ORDER) {
             process.notes.push(ORDER.to_owned());
@@ -32,7 +32,7 @@ pub fn complete(snapshot: &mut Snapshot) {
     }
 }
 
-/// What a message tells of the send that it names.
+/// What a message says of the send that it names.
 struct Name {
     /// The receiver's global rank.
     receiver: i64,
@@ -46,15 +46,15 @@ struct Name {
     internal: Option<Vec<Remark>>,
 }
 
-/// The sends that exactly one message names, with what it tells.
-fn names(snapshot: &Snapshot) -> HashMap<Place, Name> {
-    let mut waiting: HashMap<(usize, u64), Option<Place>> = HashMap::new();
+/// The sends that exactly one message names, with what it says of them.
+fn names(snapshot: &Snapshot) -> HashMap<SendPlace, Name> {
+    let mut waiting: HashMap<(usize, u64), Option<SendPlace>> = HashMap::new();
     for (at, operation) in sends(snapshot) {
         if let Some(request) = operation.library_request.filter(|_| operation.status != OperationStatus::Complete) {
             waiting.entry((at.0, request)).and_modify(|known| *known = None).or_insert(Some(at));
         }
     }
-    let mut named: HashMap<Place, Option<Name>> = HashMap::new();
+    let mut named: HashMap<SendPlace, Option<Name>> = HashMap::new();
     if waiting.is_empty() {
         return HashMap::new();
     }
@@ -89,19 +89,19 @@ fn names(snapshot: &Snapshot) -> HashMap<Place, Name> {
     named.into_iter().filter_map(|(at, name)| Some((at, name?))).collect()
 }
 
-fn sends(snapshot: &Snapshot) -> impl Iterator<Item = (Place, &Operation)> {
+fn sends(snapshot: &Snapshot) -> impl Iterator<Item = (SendPlace, &Operation)> {
     snapshot.processes.iter().enumerate().flat_map(|(process, read)| {
-        read.communicators.iter().enumerate().flat_map(move |(comm, found)| {
-            let operations = found.pending_sends.operations.iter().enumerate();
+        read.communicators.iter().enumerate().flat_map(move |(comm, communicator)| {
+            let operations = communicator.pending_sends.operations.iter().enumerate();
             operations.map(move |(index, operation)| ((process, comm, index), operation))
         })
     })
 }
 
-/// What a message tells of a send, if both can be of one communicator and nothing that both know differs.
+/// What a message says of a send, if both can be of one communicator and nothing that both know differs.
 fn agreed(
     snapshot: &Snapshot,
-    (process, comm, index): Place,
+    (process, comm, index): SendPlace,
     receiver: i64,
     theirs: &Communicator,
     message: &Operation,
@@ -132,7 +132,7 @@ fn agreed(
     fits.then_some(Name { receiver, local, tag: message.actual_tag, length, order: None, internal })
 }
 
-/// Whether two processes' communicators may be one: as far as both tell, its id and its size.
+/// Whether two processes' communicators may be one: as far as both know, its id and its size.
 fn is_one(ours: &Communicator, theirs: &Communicator) -> bool {
     let swapped = |id: &str| id.split_once('/').map(|(sends, receives)| format!("{receives}/{sends}"));
     let ids = ours.context_id.as_deref().zip(theirs.context_id.as_deref());
@@ -142,10 +142,12 @@ fn is_one(ours: &Communicator, theirs: &Communicator) -> bool {
         && ids.is_none_or(|(ours, theirs)| ours == theirs || swapped(ours).as_deref() == Some(theirs))
 }
 
-fn fill(snapshot: &mut Snapshot, (process, comm, index): Place, name: &Name) {
+fn fill(snapshot: &mut Snapshot, (process, comm, index): SendPlace, name: &Name) {
     let communicator = snapshot.processes.get_mut(process).and_then(|process| process.communicators.get_mut(comm));
-    let Some(send) = communicator.and_then(|found| found.pending_sends.operations.get_mut(index)) else { return };
-    let mut told = Vec::new();
+    let Some(send) = communicator.and_then(|communicator| communicator.pending_sends.operations.get_mut(index)) else {
+        return;
+    };
+    let mut filled = Vec::new();
     if send.desired_local_rank.is_none() && send.desired_global_rank.is_none() {
         (send.desired_local_rank, send.desired_global_rank) = (name.local, Some(name.receiver));
         (send.actual_local_rank, send.actual_global_rank) = (name.local, Some(name.receiver));
@@ -153,17 +155,17 @@ fn fill(snapshot: &mut Snapshot, (process, comm, index): Place, name: &Name) {
         if name.local.is_some() {
             send.unknown.remove("desired_local_rank");
         }
-        told.push("peer");
+        filled.push("peer");
     }
     if send.desired_tag.is_none() && name.tag.is_some() {
         (send.desired_tag, send.actual_tag) = (name.tag, name.tag);
         send.unknown.remove("desired_tag");
-        told.push("tag");
+        filled.push("tag");
     }
     if send.desired_length.is_none() && name.length.is_some() {
         (send.desired_length, send.actual_length) = (name.length, name.length);
         send.unknown.remove("desired_length");
-        told.push("length");
+        filled.push("length");
     }
     let either = |remark: &Remark| match remark {
         Remark::EitherSend { large, to, synchronous } => Some((*large, *to, *synchronous)),
@@ -179,25 +181,25 @@ fn fill(snapshot: &mut Snapshot, (process, comm, index): Place, name: &Name) {
     if let Some(purpose) = name.internal.as_ref().filter(|_| !send.internal) {
         send.internal = true;
         send.extra_text.extend(purpose.iter().cloned());
-        told.push("purpose");
+        filled.push("purpose");
     }
-    if !told.is_empty() {
+    if !filled.is_empty() {
         let before = send.evidence.take().map(|before| format!("{before}; ")).unwrap_or_default();
-        let (told, rank) = (told.join(", "), name.receiver);
+        let (filled, rank) = (filled.join(", "), name.receiver);
         send.evidence =
-            Some(format!("{before}{told}: from the message at rank {rank}, which names this request").into());
+            Some(format!("{before}{filled}: from the message at rank {rank}, which names this request").into());
     }
 }
 
 /// Puts the sends to each peer in the order of their messages there, where there is one of each.
-fn order(snapshot: &mut Snapshot, named: &HashMap<Place, Name>) {
+fn order(snapshot: &mut Snapshot, named: &HashMap<SendPlace, Name>) {
     for (process, read) in snapshot.processes.iter_mut().enumerate() {
         // What is only looked at is not copied.
-        if read.communicators.iter().all(|found| found.pending_sends.unordered == 0) {
+        if read.communicators.iter().all(|communicator| communicator.pending_sends.unordered == 0) {
             continue;
         }
-        for (comm, found) in read.communicators.iter_mut().enumerate() {
-            let queue = &mut found.pending_sends;
+        for (comm, communicator) in read.communicators.iter_mut().enumerate() {
+            let queue = &mut communicator.pending_sends;
             if queue.unordered == 0 {
                 continue;
             }

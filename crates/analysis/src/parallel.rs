@@ -13,9 +13,9 @@ pub fn both<A, B: Send>(processes: usize, first: impl FnOnce() -> A, second: imp
     scope(|threads| {
         let thread = Builder::new().spawn_scoped(threads, &second);
         let first = first();
-        let told = thread.map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        let joined = thread.map(|thread| thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
         // Where there may be no further thread, this one does it.
-        (first, told.unwrap_or_else(|_| second()))
+        (first, joined.unwrap_or_else(|_| second()))
     })
 }
 

@@ -18,7 +18,7 @@ pub enum Reading {
     Polling,
 }
 
-/// What two looks tell of a process.
+/// What two looks say of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Seen {
     /// Nothing: there was one look, or too little could be compared.
@@ -83,13 +83,13 @@ impl Stuck {
             let hidden = reading == Reading::Hopeful && job.procs[proc.0].has_hidden_threads();
             seen(proc) == Seen::Moved || hidden
         };
-        // Others may wait for one that has finished, of which nothing is told by itself.
+        // Others may wait for one that has finished, which has no finding of its own.
         let has_finished = |proc: ProcIndex| matches!(waits.states.get(proc.0), Some(ProcState::Finished(_)));
-        let told = |proc: ProcIndex| ignored(proc) && !has_finished(proc);
+        let explained = |proc: ProcIndex| ignored(proc) && !has_finished(proc);
         let mut own = Vec::with_capacity(waits.states.len());
         for (index, state) in waits.states.iter().enumerate() {
             let proc = ProcIndex(index);
-            let free = goes_on(proc) || told(proc);
+            let free = goes_on(proc) || explained(proc);
             let polls = reading == Reading::Polling && waits.polling.contains_key(&proc);
             let waits = polls || waits.held.contains_key(&proc);
             let node = builder.node(
@@ -102,7 +102,7 @@ impl Stuck {
             let help = if finalizing && !goes_on(proc) { builder.node(Gate::Any, Some(proc)) } else { node };
             builder.help.push(help);
         }
-        for (proc, held) in waits.held.iter().filter(|(proc, _)| !goes_on(**proc) && !told(**proc)) {
+        for (proc, held) in waits.held.iter().filter(|(proc, _)| !goes_on(**proc) && !explained(**proc)) {
             let node = builder.lower(&held.need);
             builder.graph.wait(own[proc.0], node);
         }
@@ -113,7 +113,7 @@ impl Stuck {
                 _ if reading == Reading::Polling => waits.polling.get(&proc).map_or(&[][..], std::slice::from_ref),
                 _ => continue,
             };
-            if goes_on(proc) || told(proc) {
+            if goes_on(proc) || explained(proc) {
                 continue;
             }
             for thread in threads {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use model::{Communicator, Elsewhere, Process, Remark, Shared, Snapshot, World};
 
-/// A world of a job that was found otherwise: by its launcher.
+/// A world of a job that is known from its launcher.
 #[derive(Debug, Clone, Default)]
 pub struct JobWorld {
     /// Its number, what the launcher calls it, its size, first place and parent.
@@ -18,7 +18,7 @@ pub struct JobWorld {
     pub pids: Vec<i64>,
 }
 
-/// What is said of a process of which nothing tells the world.
+/// The note of a process whose world is not known.
 const UNKNOWN: &str = "not known which of the worlds this process is in, so its global ranks are not known either; \
     to get them from the launcher, read the whole job: --job";
 
@@ -84,8 +84,8 @@ fn worlds_of(snapshot: &mut Snapshot, job: &[JobWorld]) -> Vec<World> {
         job.iter().flat_map(|known| known.pids.iter().map(|pid| (*pid, known.world.number))).collect();
     for process in &mut snapshot.processes {
         // A rank that could not be read has been given its number.
-        let told = process.world.filter(|number| worlds.iter().any(|world| world.number == *number));
-        process.world = process.pid.and_then(|pid| by_pid.get(&pid).copied()).or(told);
+        let own = process.world.filter(|number| worlds.iter().any(|world| world.number == *number));
+        process.world = process.pid.and_then(|pid| by_pid.get(&pid).copied()).or(own);
         let world = worlds.iter_mut().find(|world| Some(world.number) == process.world);
         if let Some(world) = world.filter(|world| world.key.is_none()) {
             world.key = process.world_key.as_deref().map(str::to_owned);
@@ -152,8 +152,8 @@ fn depth(processes: &[Shared<Process>], process: &Process) -> usize {
 fn place(worlds: &mut [World], processes: &[Shared<Process>]) {
     let mut first = Some(0_i64);
     for world in worlds {
-        let mut told = processes.iter().filter(|process| process.world == Some(world.number));
-        world.size = world.size.or_else(|| told.find_map(|process| process.world_size)).filter(|size| *size >= 0);
+        let mut members = processes.iter().filter(|process| process.world == Some(world.number));
+        world.size = world.size.or_else(|| members.find_map(|process| process.world_size)).filter(|size| *size >= 0);
         world.first = world.first.filter(|first| *first >= 0).or(first);
         first = world.first.zip(world.size).and_then(|(first, size)| first.checked_add(size));
     }

@@ -11,14 +11,14 @@ use super::words;
 use functions::WaitKind;
 use model::{Finding, FindingKind, Frame, Limit, LimitKind, Process, Snapshot, State, Verdict};
 
-/// So many process ids are told, to be typed.
+/// How many process ids are shown, to be typed.
 const MOST_PIDS: usize = 16;
 
 /// How many sentences of one kind the limits have.
 const SHOWN: usize = 4;
 
 /// The verdict, without what two looks add.
-pub fn of(context: &Context<'_>, findings: &[Finding]) -> Verdict {
+pub fn from_findings(context: &Context<'_>, findings: &[Finding]) -> Verdict {
     let (limited_by, limits) = limits(context).into_iter().unzip();
     let finding_of = |place: Option<usize>| place.and_then(|place| Some((place, findings.get(place)?)));
     let stuck = |certain: bool| finding_of(Verdict::stuck(findings, certain));
@@ -28,14 +28,14 @@ pub fn of(context: &Context<'_>, findings: &[Finding]) -> Verdict {
         let besides = slow::besides(context).map(|besides| format!(" Besides, {besides}."));
         headline(word, finding) + &besides.unwrap_or_default()
     };
-    let (state, headline, told) = if let Some(alone) = worlds_of_one(context) {
+    let (state, headline, place) = if let Some(alone) = worlds_of_one(context) {
         (State::Suspect, alone, None)
     } else if let Some((place, finding)) = stuck(true) {
-        let (place, finding) = finding_of(cause::of(findings)).unwrap_or((place, finding));
+        let (place, finding) = finding_of(cause::first_cause(findings)).unwrap_or((place, finding));
         let word = if finding.certain { "Deadlock: " } else { "Deadlock, perhaps because " };
         (State::Deadlock, deadlock(word, finding), Some(place))
     } else if let Some((place, finding)) = stuck(false) {
-        let (place, finding) = finding_of(cause::of(findings)).unwrap_or((place, finding));
+        let (place, finding) = finding_of(cause::first_cause(findings)).unwrap_or((place, finding));
         (State::Suspect, deadlock("Possible deadlock: ", finding), Some(place))
     } else if places(context).0 == 0 {
         (State::Unknown, nothing(context), None)
@@ -47,8 +47,8 @@ pub fn of(context: &Context<'_>, findings: &[Finding]) -> Verdict {
     } else if let Some(unread) = blind.words(context) {
         let known = waiting.map_or_else(|| blind.waits(context), |(_, finding)| Some(finding.summary.clone()));
         let known = known.unwrap_or_else(|| places(context).1);
-        let told = waiting.map(|(place, _)| place);
-        (State::Unknown, format!("Not known whether it is a deadlock: {known}; {unread}."), told)
+        let place = waiting.map(|(place, _)| place);
+        (State::Unknown, format!("Not known whether it is a deadlock: {known}; {unread}."), place)
     } else if let (Some((_, finding)), Some((place, error))) = (waiting, finding_of(error_ahead(findings))) {
         let error = headline("A mistake: ", error);
         (State::Waiting, format!("{error} Besides, {}.", finding.summary), Some(place))
@@ -62,7 +62,7 @@ pub fn of(context: &Context<'_>, findings: &[Finding]) -> Verdict {
     } else {
         (State::Running, format!("Nobody is stuck as far as can be seen: {}.", places(context).1), None)
     };
-    Verdict { state, headline, finding: told, limits, limited_by, ..Verdict::default() }
+    Verdict { state, headline, finding: place, limits, limited_by, ..Verdict::default() }
 }
 
 /// What is wrong where each of several processes of a job is a world of its own, as a launcher of another MPI leaves them.
@@ -100,8 +100,8 @@ fn all_in_init(context: &Context<'_>) -> Option<String> {
     (!states.is_empty() && states.iter().all(is_in_it)).then_some(ranks)
 }
 
-/// Who stands because a signal has stopped it, with what lets it go on; `None` where nobody does. Where it would be otherwise
-/// nobody can tell.
+/// Who stands because a signal has stopped it, with what lets it go on; `None` where nobody does. Nobody
+/// knows where it would be otherwise.
 fn stopped(context: &Context<'_>) -> Option<String> {
     let held_by = |wanted: Standstill| -> Vec<ProcIndex> {
         let states = context.waits.states.iter().enumerate();
@@ -109,13 +109,13 @@ fn stopped(context: &Context<'_>) -> Option<String> {
         held.map(|(index, _)| ProcIndex(index)).collect()
     };
     let (stopped, frozen) = (held_by(Standstill::Signal), held_by(Standstill::Cgroup));
-    let told: Vec<String> = [let_go_on(context, &stopped), thaw(context, &frozen)].into_iter().flatten().collect();
-    if told.is_empty() {
+    let clauses: Vec<String> = [let_go_on(context, &stopped), thaw(context, &frozen)].into_iter().flatten().collect();
+    if clauses.is_empty() {
         return None;
     }
     let all_are = stopped.len() + frozen.len() == context.waits.states.len();
     let others = if all_are { None } else { Some(places(context).1).filter(|others| !others.is_empty()) };
-    Some(others.into_iter().chain(told).collect::<Vec<_>>().join("; "))
+    Some(others.into_iter().chain(clauses).collect::<Vec<_>>().join("; "))
 }
 
 fn thaw(context: &Context<'_>, frozen: &[ProcIndex]) -> Option<String> {
@@ -174,7 +174,7 @@ fn places(context: &Context<'_>) -> (usize, String) {
         match state {
             ProcState::Blocked(_) | ProcState::Free(Free::Polling(_) | Free::Local(_)) => inside += 1,
             ProcState::Free(Free::Outside(_) | Free::NotStarted) => outside += 1,
-            // Where in the program it was then, its lines tell.
+            // Its lines say where in the program it was then.
             ProcState::Free(Free::Stopped(Standstill::Signal)) => stopped += 1,
             ProcState::Free(Free::Stopped(Standstill::Cgroup)) => frozen += 1,
             ProcState::Finished(_) => finished += 1,
@@ -204,7 +204,7 @@ fn nothing(context: &Context<'_>) -> String {
     }
 }
 
-/// How many ranks that wait are told each by itself.
+/// How many waiting ranks are each shown by itself.
 const WAITING: usize = 2;
 
 /// What was not read, so that nobody can say that nobody is stuck.
@@ -273,25 +273,25 @@ impl Blind {
         let job = context.job;
         let hidden: Vec<ProcIndex> =
             [&self.not_read, &self.lost, &self.queues].into_iter().flatten().copied().collect();
-        let waiting = Waiters::new(context.possible).of(context, &hidden);
+        let waiting = Waiters::new(context.possible).not_stuck(context, &hidden);
         let all = || (0..job.procs.len()).map(ProcIndex);
         let others = all().filter(|proc| !waiting.contains(proc));
-        let mut told = Vec::new();
+        let mut clauses = Vec::new();
         for proc in waiting.iter().copied().chain(others) {
             for thread in context.threads(proc).iter().take(1) {
                 if let Some(waits_for) = context.waits.words(job, proc, thread) {
-                    told.push(format!(
+                    clauses.push(format!(
                         "{} is in {} and waits for {waits_for}",
                         words::proc(job, proc),
                         thread.call.c_name()
                     ));
                 }
             }
-            if told.len() == WAITING {
+            if clauses.len() == WAITING {
                 break;
             }
         }
-        (!told.is_empty()).then(|| told.join("; "))
+        (!clauses.is_empty()).then(|| clauses.join("; "))
     }
 }
 
@@ -317,7 +317,7 @@ fn limits(context: &Context<'_>) -> Vec<(Limit, String)> {
             format!("Not known where these ranks are: {}.", words::procs(job, &unknown)),
         );
     }
-    let mut untold: Vec<(&'static str, Vec<ProcIndex>)> = Vec::new();
+    let mut by_reason: Vec<(&'static str, Vec<ProcIndex>)> = Vec::new();
     let mut partial: Vec<ProcIndex> = Vec::new();
     let mut unread: Vec<ProcIndex> = Vec::new();
     for index in 0..job.procs.len() {
@@ -325,9 +325,9 @@ fn limits(context: &Context<'_>) -> Vec<(Limit, String)> {
         for thread in context.threads(proc) {
             let unknown = if let Need::Unknown(reason) = thread.need { Some(reason) } else { None };
             if let Some(reason) = unknown.or_else(|| thread.need.doubt()) {
-                match untold.iter_mut().find(|(known, _)| *known == reason) {
+                match by_reason.iter_mut().find(|(known, _)| *known == reason) {
                     Some((_, procs)) => procs.push(proc),
-                    None => untold.push((reason, vec![proc])),
+                    None => by_reason.push((reason, vec![proc])),
                 }
             }
         }
@@ -346,7 +346,7 @@ fn limits(context: &Context<'_>) -> Vec<(Limit, String)> {
             unread.push(proc);
         }
     }
-    for (reason, procs) in untold.iter().take(SHOWN) {
+    for (reason, procs) in by_reason.iter().take(SHOWN) {
         limit(LimitKind::WaitUnknown, procs, format!("{}: {reason}.", capital(&words::procs(job, procs))));
     }
     if !unread.is_empty() {
@@ -386,7 +386,7 @@ fn limits(context: &Context<'_>) -> Vec<(Limit, String)> {
 
 /// The files of the application in whose code ranks stand without a line, a few of them.
 fn without_debug_information(context: &Context<'_>) -> Vec<(String, Vec<ProcIndex>)> {
-    let mut found: Vec<(String, Vec<ProcIndex>)> = Vec::new();
+    let mut images: Vec<(String, Vec<ProcIndex>)> = Vec::new();
     for index in 0..context.job.procs.len() {
         let proc = ProcIndex(index);
         let Some(process) = context.process(proc) else { continue };
@@ -397,12 +397,12 @@ fn without_debug_information(context: &Context<'_>) -> Vec<(String, Vec<ProcInde
         let Some(frame) = stack.and_then(|stack| stack.frames.iter().find(own)) else { continue };
         let image = frame.image.as_deref().and_then(|path| path.rsplit('/').next());
         let Some(image) = image.filter(|_| frame.file.is_none()) else { continue };
-        let is_full = found.len() >= SHOWN;
-        match found.iter_mut().find(|(known, _)| known == image) {
+        let is_full = images.len() >= SHOWN;
+        match images.iter_mut().find(|(known, _)| known == image) {
             Some((_, procs)) => procs.push(proc),
-            None if !is_full => found.push((image.to_owned(), vec![proc])),
+            None if !is_full => images.push((image.to_owned(), vec![proc])),
             None => {}
         }
     }
-    found
+    images
 }

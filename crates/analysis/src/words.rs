@@ -78,12 +78,12 @@ pub fn list(parts: &[String], last: &str) -> String {
 }
 
 /// A communicator by the name that the application or the standard gave it, else by its members.
-pub fn communicator(found: &Communicator) -> String {
-    shared_by("communicator", found)
+pub fn communicator(communicator: &Communicator) -> String {
+    shared_by("communicator", communicator)
 }
 
 /// The same of what a function is about: the communicators of files and windows are the library's own.
-pub fn object(function: &str, found: &Communicator) -> String {
+pub fn object(function: &str, communicator: &Communicator) -> String {
     let is_made_of_one = ["MPI_File_open", "MPI_Win_allocate", "MPI_Win_create"];
     let noun = match function {
         _ if is_made_of_one.iter().any(|name| function.starts_with(name)) => "communicator",
@@ -91,7 +91,7 @@ pub fn object(function: &str, found: &Communicator) -> String {
         _ if function.starts_with("MPI_Win_") => "window",
         _ => "communicator",
     };
-    shared_by(noun, found)
+    shared_by(noun, communicator)
 }
 
 /// The same of a communicator of the job.
@@ -100,17 +100,19 @@ pub fn object_of(job: &Job<'_>, id: CommunicatorId, function: &str) -> String {
     view.map_or_else(|| "a communicator".to_owned(), |view| object(function, view.communicator))
 }
 
-fn shared_by(noun: &str, found: &Communicator) -> String {
-    if found.name.starts_with("MPI_COMM_") || !found.name.is_empty() && found.name_set != Some(false) {
-        return named(&found.name);
+fn shared_by(noun: &str, communicator: &Communicator) -> String {
+    if communicator.name.starts_with("MPI_COMM_")
+        || !communicator.name.is_empty() && communicator.name_set != Some(false)
+    {
+        return named(&communicator.name);
     }
-    let (own, remote) = (found.group.as_deref(), found.remote_group.as_deref());
-    let own = members(own.unwrap_or_default()).or_else(|| found.size.map(|size| format!("{size} ranks")));
+    let (own, remote) = (communicator.group.as_deref(), communicator.remote_group.as_deref());
+    let own = members(own.unwrap_or_default()).or_else(|| communicator.size.map(|size| format!("{size} ranks")));
     match (own, remote.map(members)) {
         (Some(own), None) => format!("a {noun} of {own}"),
         (Some(own), Some(Some(remote))) => format!("an intercommunicator of {own} with {remote}"),
-        _ if found.name.is_empty() => format!("a {noun} without a name"),
-        _ => named(&found.name),
+        _ if communicator.name.is_empty() => format!("a {noun} without a name"),
+        _ => named(&communicator.name),
     }
 }
 

@@ -1,4 +1,4 @@
-//! What is worked out of one snapshot before anything is told of it. It serves a second look as well that finds the same: in a
+//! What is worked out of one snapshot before any finding. A second look that is the same uses it again: in a
 //! job of very many ranks it is most of the work.
 
 use std::borrow::Cow;
@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use self_cell::self_cell;
 
-use super::diagnose::{Earlier, tell};
+use super::call_arguments;
+use super::diagnose::{Earlier, conclude};
 use super::job::Job;
 use super::matching::Matching;
 use super::parallel::both;
-use super::told;
 use super::waits::{Traffic, Waits};
 use model::{Finding, Process, Snapshot, Verdict};
 
@@ -26,7 +26,7 @@ pub struct Worked<'a> {
 }
 
 impl<'a> Worked<'a> {
-    /// Of a snapshot with the facts that only arguments of calls tell ([`told::completed`]).
+    /// Of a snapshot with the facts that only the arguments of calls give ([`call_arguments::completed`]).
     pub fn new(complete: &'a Snapshot) -> Self {
         let job = Job::new(complete);
         let (matching, traffic) = both(complete.processes.len(), || Matching::new(&job), || Traffic::new(&job));
@@ -51,7 +51,7 @@ pub struct Kept(Whole);
 impl Kept {
     /// What is worked out of a snapshot.
     pub fn new(snapshot: &Arc<Snapshot>) -> Self {
-        let complete = match told::completed(snapshot) {
+        let complete = match call_arguments::completed(snapshot) {
             Cow::Borrowed(_) => Arc::clone(snapshot),
             Cow::Owned(complete) => Arc::new(complete),
         };
@@ -60,7 +60,7 @@ impl Kept {
 
     /// What is wrong in that snapshot.
     pub fn diagnose(&self) -> (Vec<Finding>, Verdict) {
-        tell(self.0.borrow_dependent(), self.0.borrow_owner(), None)
+        conclude(self.0.borrow_dependent(), self.0.borrow_owner(), None)
     }
 
     /// What is wrong in a later one; `None` where that differs in something of which this was worked out. `before`: the earlier
@@ -71,7 +71,7 @@ impl Kept {
         later: &Snapshot,
         earlier: Earlier<'_>,
     ) -> Option<(Vec<Finding>, Verdict)> {
-        same(before, later).then(|| tell(self.0.borrow_dependent(), later, Some(earlier)))
+        same(before, later).then(|| conclude(self.0.borrow_dependent(), later, Some(earlier)))
     }
 }
 
@@ -101,6 +101,9 @@ fn same_groups(before: &Process, later: &Process) -> bool {
 
 /// Where they lie.
 fn large_groups(process: &Process) -> impl Iterator<Item = usize> {
-    let all = process.communicators.iter().flat_map(|found| [found.group.as_deref(), found.remote_group.as_deref()]);
+    let all = process
+        .communicators
+        .iter()
+        .flat_map(|communicator| [communicator.group.as_deref(), communicator.remote_group.as_deref()]);
     all.flatten().filter(|group| group.len() > FEW).map(|group| group.as_ptr().addr())
 }

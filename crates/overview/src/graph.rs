@@ -2,9 +2,9 @@
 
 use hashbrown::{HashMap, HashSet};
 
+use analysis::call_arguments;
 use analysis::job::{CommunicatorId, Job, ProcIndex, Side};
 use analysis::matching::Matching;
-use analysis::told;
 use analysis::waits::{
     CollectiveId, Need, Op, Posted, ProcState, THREADS, Thread, Traffic, Waits, Whose, awaited, whose,
 };
@@ -61,7 +61,7 @@ pub struct WaitGraph {
 
 /// Works it out, and the node of each process of the snapshot.
 pub fn wait_graph(snapshot: &Snapshot, findings: &[Finding], verdict: &Verdict) -> (WaitGraph, Vec<usize>) {
-    let complete = told::completed(snapshot);
+    let complete = call_arguments::completed(snapshot);
     let job = Job::new(&complete);
     let matching = Matching::new(&job);
     let waits = Waits::new(&job, &matching, Traffic::new(&job));

@@ -14,7 +14,7 @@ use crate::words;
 use functions::small;
 use model::{Finding, FindingKind};
 
-/// How many circles are told.
+/// How many circles are shown.
 const SHOWN: usize = 16;
 
 /// So many of the collectives of a circle are named in its sentence.
@@ -30,7 +30,7 @@ pub enum Which {
 }
 
 /// A collective in which ranks are stuck, and who has to come yet.
-struct Place<'g> {
+struct StuckCollective<'g> {
     which: Which,
     communicator: CommunicatorId,
     /// Its function, as far as it is known.
@@ -40,13 +40,13 @@ struct Place<'g> {
     missing: Vec<ProcIndex>,
 }
 
-impl Place<'_> {
+impl StuckCollective<'_> {
     const fn is_blocking(&self) -> bool {
         matches!(self.which, Which::Blocking(_))
     }
 }
 
-/// What was told.
+/// The findings, and who is missing in which collective of a circle.
 #[derive(Debug, Default)]
 pub struct Circles {
     /// One finding for each circle.
@@ -70,55 +70,60 @@ pub fn find<'g>(
     let sure = |id: &CommunicatorId| context.job.communicators.get(id.0).is_some_and(|shared| shared.doubt.is_none());
     let blocking = groups.into_iter().filter_map(blocking);
     let others = pending.iter().enumerate().filter_map(|(index, one)| non_blocking(context, index, one));
-    let places: Vec<Place<'_>> = blocking.chain(others).filter(|place| sure(&place.communicator)).collect();
+    let collectives: Vec<StuckCollective<'_>> =
+        blocking.chain(others).filter(|collective| sure(&collective.communicator)).collect();
     let mut at: HashMap<ProcIndex, Vec<usize>> = HashMap::new();
-    for (index, place) in places.iter().enumerate() {
-        for proc in place.stuck {
+    for (index, collective) in collectives.iter().enumerate() {
+        for proc in collective.stuck {
             at.entry(*proc).or_default().push(index);
         }
     }
     let mut needs: HashSet<(usize, usize)> = HashSet::new();
-    for (index, place) in places.iter().enumerate() {
-        let others = place.missing.iter().filter_map(|proc| at.get(proc)).flatten();
+    for (index, collective) in collectives.iter().enumerate() {
+        let others = collective.missing.iter().filter_map(|proc| at.get(proc)).flatten();
         needs.extend(
-            others.filter(|other| places[**other].communicator != place.communicator).map(|other| (index, *other)),
+            others
+                .filter(|other| collectives[**other].communicator != collective.communicator)
+                .map(|other| (index, *other)),
         );
     }
-    let mut circles = graph::circles(places.len(), needs);
-    circles.sort_by_key(|circle| (circle.len(), circle.first().copied()));
-    let mut told = Circles::default();
-    for circle in circles.iter().take(SHOWN) {
-        let mut circle: Vec<&Place<'_>> = circle.iter().map(|one| &places[*one]).collect();
+    let mut cycles = graph::circles(collectives.len(), needs);
+    cycles.sort_by_key(|circle| (circle.len(), circle.first().copied()));
+    let mut circles = Circles::default();
+    for circle in cycles.iter().take(SHOWN) {
+        let mut circle: Vec<&StuckCollective<'_>> = circle.iter().map(|one| &collectives[*one]).collect();
         // The order of the two does not say which is wrong; that of fewer ranks is likelier.
-        circle.sort_by_key(|place| place.stuck.len());
-        let inside: HashSet<ProcIndex> = circle.iter().flat_map(|place| place.stuck).copied().collect();
+        circle.sort_by_key(|collective| collective.stuck.len());
+        let inside: HashSet<ProcIndex> = circle.iter().flat_map(|collective| collective.stuck).copied().collect();
         let missed = left_out(context, &circle, &inside);
-        for place in circle.iter().filter(|place| !missed.contains(&place.which)) {
-            told.missing
-                .insert(place.which, place.missing.iter().copied().filter(|proc| inside.contains(proc)).collect());
+        for collective in circle.iter().filter(|collective| !missed.contains(&collective.which)) {
+            circles.missing.insert(
+                collective.which,
+                collective.missing.iter().copied().filter(|proc| inside.contains(proc)).collect(),
+            );
         }
         if missed.is_empty() {
-            told.findings.push(finding(context, &circle));
+            circles.findings.push(finding(context, &circle));
         }
     }
-    told
+    circles
 }
 
-/// The collectives of a circle to which those that are missing do not come any more, by their sources: that is told of these, and
+/// The collectives of a circle to which those that are missing do not come any more, by their sources. These have findings, and
 /// the others follow from it. Who stands in the same function on another communicator has not left it out, and where all of them
 /// were left out it is not known which one was meant.
-fn left_out(context: &Context<'_>, circle: &[&Place<'_>], inside: &HashSet<ProcIndex>) -> HashSet<Which> {
-    let is = |place: &&&Place<'_>| {
-        let Some(function) = place.function else { return false };
-        let missing: Vec<ProcIndex> = place.missing.iter().copied().filter(|proc| inside.contains(proc)).collect();
+fn left_out(context: &Context<'_>, circle: &[&StuckCollective<'_>], inside: &HashSet<ProcIndex>) -> HashSet<Which> {
+    let is = |collective: &&&StuckCollective<'_>| {
+        let Some(function) = collective.function else { return false };
+        let missing: Vec<ProcIndex> = collective.missing.iter().copied().filter(|proc| inside.contains(proc)).collect();
         let alike = circle.iter().filter(|other| other.function.is_some_and(|other| small(other) == small(function)));
         let stands = alike.flat_map(|other| other.stuck).any(|proc| missing.binary_search(proc).is_ok());
         // What a destructor calls stands nowhere in the source of those that come to it later.
-        let implicit = destructor(context, place.stuck).is_some();
+        let implicit = destructor(context, collective.stuck).is_some();
         !stands && !implicit && !missing.is_empty() && missing.iter().all(|proc| passed_by(context, *proc, function))
     };
-    let found: HashSet<Which> = circle.iter().filter(is).map(|place| place.which).collect();
-    if found.len() == circle.len() { HashSet::new() } else { found }
+    let left_out: HashSet<Which> = circle.iter().filter(is).map(|collective| collective.which).collect();
+    if left_out.len() == circle.len() { HashSet::new() } else { left_out }
 }
 
 /// The destructor of C++ in which all of these stand.
@@ -131,7 +136,7 @@ fn destructor<'c>(context: &Context<'c>, procs: &[ProcIndex]) -> Option<&'c str>
     callers.all(|caller| caller == Some(first)).then_some(first)
 }
 
-/// That processes do not come to a collective any more, in a sentence, where their sources tell that.
+/// That processes do not come to a collective any more, in a sentence, where their sources say so.
 pub fn passed_by_words(context: &Context<'_>, procs: &[ProcIndex], function: &str) -> Option<String> {
     let all = !procs.is_empty() && procs.iter().all(|proc| passed_by(context, *proc, function));
     let does = if procs.len() == 1 { "does" } else { "do" };
@@ -145,12 +150,12 @@ pub fn passed_by(context: &Context<'_>, proc: ProcIndex, function: &str) -> bool
     later.is_some_and(|later| !later.iter().any(|one| small(one) == small(function)))
 }
 
-fn blocking<'g>(group: &'g Group<'g>) -> Option<Place<'g>> {
+fn blocking<'g>(group: &'g Group<'g>) -> Option<StuckCollective<'g>> {
     // Members of two groups are in it.
     if group.collective.function == INTERCOMM_CREATE {
         return None;
     }
-    Some(Place {
+    Some(StuckCollective {
         which: Which::Blocking(group.id),
         communicator: group.collective.communicator?,
         function: Some(&group.collective.function),
@@ -159,13 +164,13 @@ fn blocking<'g>(group: &'g Group<'g>) -> Option<Place<'g>> {
     })
 }
 
-fn non_blocking<'g>(context: &Context<'_>, index: usize, one: &'g Pending<'g>) -> Option<Place<'g>> {
+fn non_blocking<'g>(context: &Context<'_>, index: usize, one: &'g Pending<'g>) -> Option<StuckCollective<'g>> {
     // The number of a persistent one says who has made it, not who has started it.
     let shared = context.job.communicators.get(one.communicator.0).filter(|_| !one.is_persistent())?;
     let behind = |proc: &ProcIndex| one.is_missing(context, *proc) == Some(true);
     let mut missing: Vec<ProcIndex> = shared.views.iter().map(|view| view.proc).filter(behind).collect();
     missing.sort_unstable();
-    Some(Place {
+    Some(StuckCollective {
         which: Which::NonBlocking(index),
         communicator: one.communicator,
         function: one.function(),
@@ -175,7 +180,7 @@ fn non_blocking<'g>(context: &Context<'_>, index: usize, one: &'g Pending<'g>) -
 }
 
 /// One communicator, or several that are called the same, and a function in which ranks stand there.
-struct Told<'c> {
+struct Clause<'c> {
     blocking: bool,
     function: &'c str,
     on: String,
@@ -185,35 +190,36 @@ struct Told<'c> {
     procs: Vec<ProcIndex>,
 }
 
-/// Ranks in the same function on communicators that are called the same are told together, but not where these have the same
-/// members: it is what they are confused with.
-fn told(context: &Context<'_>, circle: &[&Place<'_>]) -> String {
-    let mut places: Vec<Told<'_>> = Vec::new();
+/// The summary. Ranks in the same function on communicators of the same name are named together, but not where these have the
+/// same members: one may have been mistaken for the other.
+fn summary_of(context: &Context<'_>, circle: &[&StuckCollective<'_>]) -> String {
+    let mut clauses: Vec<Clause<'_>> = Vec::new();
     let members = |id: CommunicatorId| {
         let mut groups = context.job.communicators.get(id.0)?.groups.clone()?;
         groups.iter_mut().for_each(|group| group.sort_unstable());
         Some(groups)
     };
-    for place in circle {
-        let function = place.function.unwrap_or("a non-blocking collective");
-        let mut on = about(context, place.communicator, place.function.unwrap_or_default());
-        let members = members(place.communicator);
-        let is_other = |known: &Told<'_>| known.communicator != place.communicator && known.members == members;
-        let alike = places.iter_mut().find(|known| {
-            (known.blocking, known.function, &known.on) == (place.is_blocking(), function, &on) && !is_other(known)
+    for collective in circle {
+        let function = collective.function.unwrap_or("a non-blocking collective");
+        let mut on = about(context, collective.communicator, collective.function.unwrap_or_default());
+        let members = members(collective.communicator);
+        let is_other = |known: &Clause<'_>| known.communicator != collective.communicator && known.members == members;
+        let alike = clauses.iter_mut().find(|known| {
+            (known.blocking, known.function, &known.on) == (collective.is_blocking(), function, &on) && !is_other(known)
         });
         if let Some(alike) = alike {
-            alike.procs.extend(place.stuck);
+            alike.procs.extend(collective.stuck);
             continue;
         }
-        if places.iter().any(|known| known.on == on && is_other(known)) {
+        if clauses.iter().any(|known| known.on == on && is_other(known)) {
             on = on.strip_prefix("a ").map_or_else(|| format!("another {on}"), |what| format!("another {what}"));
         }
-        let (blocking, communicator, procs) = (place.is_blocking(), place.communicator, place.stuck.to_vec());
-        places.push(Told { blocking, function, on, communicator, members, procs });
+        let (blocking, communicator, procs) =
+            (collective.is_blocking(), collective.communicator, collective.stuck.to_vec());
+        clauses.push(Clause { blocking, function, on, communicator, members, procs });
     }
-    let more = places.len().saturating_sub(NAMED);
-    let named = places.iter_mut().take(NAMED).map(|Told { blocking, function, on, procs, .. }| {
+    let more = clauses.len().saturating_sub(NAMED);
+    let named = clauses.iter_mut().take(NAMED).map(|Clause { blocking, function, on, procs, .. }| {
         procs.sort_unstable();
         procs.dedup();
         let (who, number) = (words::procs(context.job, procs), procs.len());
@@ -229,24 +235,24 @@ fn told(context: &Context<'_>, circle: &[&Place<'_>]) -> String {
     words::list(&sentences, "and")
 }
 
-fn finding(context: &Context<'_>, circle: &[&Place<'_>]) -> Finding {
-    let mut all: Vec<ProcIndex> = circle.iter().flat_map(|place| place.stuck).copied().collect();
+fn finding(context: &Context<'_>, circle: &[&StuckCollective<'_>]) -> Finding {
+    let mut all: Vec<ProcIndex> = circle.iter().flat_map(|collective| collective.stuck).copied().collect();
     let mut known = HashSet::new();
     all.retain(|proc| known.insert(*proc));
-    let mut summary = told(context, circle);
+    let mut summary = summary_of(context, circle);
     let mut evidence = Vec::new();
-    if circle.iter().any(|place| place.is_blocking()) {
+    if circle.iter().any(|collective| collective.is_blocking()) {
         evidence.push("Each of these ranks waits for members that wait in another one.".to_owned());
     } else {
         summary.push_str(", each for ranks that have not started it");
     }
-    for place in circle.iter().filter(|place| !place.is_blocking()).take(NAMED) {
-        let missing: Vec<ProcIndex> = place.missing.iter().copied().filter(|proc| known.contains(proc)).collect();
+    for collective in circle.iter().filter(|collective| !collective.is_blocking()).take(NAMED) {
+        let missing: Vec<ProcIndex> = collective.missing.iter().copied().filter(|proc| known.contains(proc)).collect();
         evidence.push(format!(
             "By the library's numbers, {} {} not started that on {}, and {} in another one.",
             words::procs(context.job, &missing),
             have(missing.len()),
-            on(context, place.communicator),
+            on(context, collective.communicator),
             words::wait(missing.len())
         ));
     }
@@ -254,7 +260,7 @@ fn finding(context: &Context<'_>, circle: &[&Place<'_>]) -> Finding {
         "This happens if ranks call collectives of several communicators in different orders, or leave one out."
             .to_owned(),
     );
-    if let Some(name) = circle.iter().find_map(|place| destructor(context, place.stuck)) {
+    if let Some(name) = circle.iter().find_map(|collective| destructor(context, collective.stuck)) {
         summary.push_str(&format!(" ({name} is a destructor, which an exception calls as well)"));
     }
     let certain = all.iter().all(|proc| context.stuck_for_certain(*proc));

@@ -22,7 +22,7 @@ use model::{Finding, FindingKind};
 /// Findings of more ranks than these are about those that are fewer.
 const ALL_RANKS: usize = 64;
 
-/// How many findings of one kind are told.
+/// How many findings of one kind are shown.
 const SHOWN: usize = 16;
 
 /// The ranks that stand in one function, and whether all of them are stuck for certain.
@@ -40,7 +40,7 @@ pub type Groups<'a> = BTreeMap<CommunicatorId, Vec<Group<'a>>>;
 
 /// Where stuck ranks stand in blocking collectives.
 pub fn groups<'a>(context: &Context<'a>) -> Groups<'a> {
-    let mut found: Groups<'a> = BTreeMap::new();
+    let mut by_communicator: Groups<'a> = BTreeMap::new();
     for (id, collective) in context.waits.collectives.iter() {
         let Some(communicator) = collective.communicator else { continue };
         let WaitKind::Collective(_, reach) = wait_kind(&collective.function) else { continue };
@@ -53,48 +53,48 @@ pub fn groups<'a>(context: &Context<'a>) -> Groups<'a> {
             continue;
         }
         let certain = stuck.iter().all(|proc| context.stuck_for_certain(*proc));
-        found.entry(communicator).or_default().push(Group { id, collective, stuck, certain, reach });
+        by_communicator.entry(communicator).or_default().push(Group { id, collective, stuck, certain, reach });
     }
-    for groups in found.values_mut() {
+    for groups in by_communicator.values_mut() {
         groups.sort_by_key(|group| (group.stuck.len(), group.id));
     }
-    found
+    by_communicator
 }
 
-/// All findings about these; `pending` are the non-blocking ones, and what `circles` tell is not told again.
+/// All findings about these; `pending` are the non-blocking ones. What `circles` has is not repeated.
 pub fn find(context: &Context<'_>, groups: &Groups<'_>, pending: &[Pending<'_>], circles: &Circles) -> Vec<Finding> {
-    let mut found: [Vec<Finding>; 3] = Default::default();
+    let mut findings: [Vec<Finding>; 3] = Default::default();
     // Where ranks have given different roots, that may be why they do not meet.
     let mut rooted: HashSet<CollectiveId> = HashSet::new();
     for (id, collective) in context.waits.collectives.iter() {
         if let Some(finding) = roots(context, id, collective).or_else(|| only_roots(context, id, collective)) {
             rooted.insert(id);
-            found[2].push(finding);
+            findings[2].push(finding);
         }
     }
     for (communicator, groups) in groups {
         let communicator = *communicator;
-        found[0].extend(different(context, communicator, groups, &rooted));
+        findings[0].extend(different(context, communicator, groups, &rooted));
         let crossed: Vec<Crossed<'_>> = pending
             .iter()
             .filter(|one| one.communicator == communicator)
             .flat_map(|one| groups.iter().filter_map(move |group| Crossed::new(context, one, group)))
             .collect();
-        found[0].extend(crossed.iter().map(|crossed| crossed.finding(context)));
+        findings[0].extend(crossed.iter().map(|crossed| crossed.finding(context)));
         for group in groups {
-            let told = crossed.iter().filter(|crossed| crossed.group.id == group.id);
+            let of_group = crossed.iter().filter(|crossed| crossed.group.id == group.id);
             let mut elsewhere: HashSet<ProcIndex> =
-                told.flat_map(|crossed| crossed.pending.waiting().to_vec()).collect();
+                of_group.flat_map(|crossed| crossed.pending.waiting().to_vec()).collect();
             elsewhere.extend(circles.missing(Which::Blocking(group.id)).into_iter().flatten());
-            found[1].extend(missing(context, communicator, group, (groups, &elsewhere, rooted.contains(&group.id))));
+            findings[1].extend(missing(context, communicator, group, (groups, &elsewhere, rooted.contains(&group.id))));
         }
     }
     // Who is missing is likelier wrong than those that wait, the fewer they are the more.
-    found[1].sort_by_key(|finding| finding.ranks.len());
-    for kind in &mut found {
+    findings[1].sort_by_key(|finding| finding.ranks.len());
+    for kind in &mut findings {
         kind.truncate(SHOWN);
     }
-    let [different, missing, roots] = found;
+    let [different, missing, roots] = findings;
     different.into_iter().chain(roots).chain(missing).collect()
 }
 
@@ -140,7 +140,7 @@ fn different(
         return None;
     }
     let job = context.job;
-    let told: Vec<String> = groups
+    let clauses: Vec<String> = groups
         .iter()
         .map(|group| {
             let ranks = words::procs(job, &group.stuck);
@@ -170,7 +170,7 @@ fn different(
         summary: format!(
             "on {} {}",
             about(context, communicator, &groups[0].collective.function),
-            words::list(&told, "and")
+            words::list(&clauses, "and")
         ),
         ranks,
         calls: groups.iter().flat_map(|group| context.calls(&group.stuck)).collect(),
@@ -202,15 +202,15 @@ fn circling(context: &Context<'_>, groups: &[Group<'_>]) -> HashSet<CollectiveId
             }
         }
     }
-    let mut found = HashSet::new();
+    let mut collectives = HashSet::new();
     for circle in graph::circles(count + groups.len(), edges) {
         let within: HashSet<CollectiveId> =
             circle.iter().filter_map(|node| of_proc.get(&ProcIndex(*node)).copied()).collect();
         if within.len() > 1 {
-            found.extend(within);
+            collectives.extend(within);
         }
     }
-    found
+    collectives
 }
 
 /// Members that stand in a blocking collective, and have not begun the non-blocking one of the same communicator for which others
@@ -364,7 +364,7 @@ fn owing(context: &Context<'_>, group: &Group<'_>) -> HashSet<ProcIndex> {
 /// Where those are that are missing, as sentences; a single one also at the end of the summary.
 pub fn whereabouts(context: &Context<'_>, missing: &[ProcIndex], summary: &mut String) -> Vec<String> {
     let job = context.job;
-    let mut told = Vec::new();
+    let mut sentences = Vec::new();
     for proc in missing.iter().take(3) {
         let thread = context.threads(*proc).first();
         let place = match (finished(context, *proc), thread) {
@@ -377,13 +377,13 @@ pub fn whereabouts(context: &Context<'_>, missing: &[ProcIndex], summary: &mut S
         if missing.len() == 1 {
             summary.push_str(&format!(": it {place}"));
         }
-        told.push(format!("{} {place}{waits_for}.", super::deadlock::capital(&words::proc(job, *proc))));
+        sentences.push(format!("{} {place}{waits_for}.", super::deadlock::capital(&words::proc(job, *proc))));
     }
-    told
+    sentences
 }
 
 /// Members of a collective whose root receives, or some on the way to it do, and in which all receive: nobody is a leaf, so each
-/// takes itself, or another one that does, for the root. It needs no arguments. A receive of nothing tells nothing: by it a root
+/// takes itself, or another one that does, for the root. It needs no arguments. A receive of nothing says nothing: by it a root
 /// lets others begin (`ompi_coll_base_gather_intra_linear_sync`, ompi/mca/coll/base/coll_base_gather.c, v4.1.4 and v5.0.7).
 fn only_roots(context: &Context<'_>, id: CollectiveId, collective: &Collective) -> Option<Finding> {
     let WaitKind::Collective(_, Reach::ToRoot) = wait_kind(&collective.function) else { return None };
@@ -452,7 +452,8 @@ fn roots(context: &Context<'_>, id: CollectiveId, collective: &Collective) -> Op
             .iter()
             .all(|proc| context.stuck_for_certain(*proc) || context.seen.get(proc.0) == Some(&Seen::Still))
         && collective.present.iter().any(|proc| context.stuck_for_certain(*proc));
-    let told: Vec<String> = groups.iter().map(|(root, procs)| words::gives_root(context.job, procs, *root)).collect();
+    let clauses: Vec<String> =
+        groups.iter().map(|(root, procs)| words::gives_root(context.job, procs, *root)).collect();
     let fewer = if all.len() > ALL_RANKS { groups.len() - 1 } else { groups.len() };
     let mut ranks: Vec<i64> = groups.iter().take(fewer).flat_map(|(_, procs)| context.ranks(procs)).collect();
     ranks.sort_unstable();
@@ -463,7 +464,7 @@ fn roots(context: &Context<'_>, id: CollectiveId, collective: &Collective) -> Op
     }
     Some(Finding {
         kind: FindingKind::RootMismatch,
-        summary: format!("in {}{place} {}", collective.function, words::list(&told, "and")),
+        summary: format!("in {}{place} {}", collective.function, words::list(&clauses, "and")),
         ranks,
         calls: context.calls(&all),
         certain,

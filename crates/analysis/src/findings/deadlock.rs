@@ -11,7 +11,7 @@ use crate::waits::Posted;
 use crate::words;
 use model::{AwaitedKind, Finding, FindingKind};
 
-/// How many deadlocks of one job are told each by itself.
+/// How many deadlocks of one job have a finding each.
 const SHOWN: usize = 16;
 
 /// How many ranks of a cycle are named in the summary.
@@ -19,47 +19,47 @@ const NAMED: usize = 6;
 
 /// All deadlocks, those that are certain first, larger ones before smaller ones.
 pub fn find(context: &Context<'_>) -> Vec<Finding> {
-    let mut found = of(context, context.sure, true);
-    found.extend(of(context, context.possible, false));
-    found
+    let mut findings = deadlocks(context, context.sure, true);
+    findings.extend(deadlocks(context, context.possible, false));
+    findings
 }
 
-fn of(context: &Context<'_>, stuck: &Stuck, certain: bool) -> Vec<Finding> {
+fn deadlocks(context: &Context<'_>, stuck: &Stuck, certain: bool) -> Vec<Finding> {
     let knots = stuck.knots();
     let ends = stuck.ends(&knots);
     let mut waiting: Vec<Vec<ProcIndex>> = vec![Vec::new(); knots.knots.len()];
     for index in 0..context.job.procs.len() {
         let proc = ProcIndex(index);
         let node = stuck.node(proc);
-        if !stuck.is_stuck(proc) || knots.of(node).is_some() {
+        if !stuck.is_stuck(proc) || knots.knot_of(node).is_some() {
             continue;
         }
-        if let Some(knot) = ends[node.0].and_then(|end| knots.of(end)) {
+        if let Some(knot) = ends[node.0].and_then(|end| knots.knot_of(end)) {
             waiting[knot].push(proc);
         }
     }
-    let mut found: Vec<(usize, Finding)> = Vec::new();
+    let mut deadlocks: Vec<(usize, Finding)> = Vec::new();
     for (index, knot) in knots.knots.iter().enumerate() {
         let members = distinct(stuck, &knot.nodes);
         let holds = knot.nodes.len() > 1 || knots.waits_for(knot.nodes[0]).contains(&knot.nodes[0]);
         if holds && !members.is_empty() {
-            found.push((members.len(), finding(context, stuck, &knots, index, &members, &waiting[index], certain)));
+            deadlocks.push((members.len(), finding(context, stuck, &knots, index, &members, &waiting[index], certain)));
         }
     }
-    // Each goes over the whole graph, and these are told last.
+    // Each goes over the whole graph, and these come last.
     let alone = context.waits.held.iter().filter(|(_, held)| certain && held.never.is_some());
     let alone: Vec<ProcIndex> = alone.map(|(proc, _)| *proc).filter(|proc| stuck.is_stuck(*proc)).collect();
-    let more = (found.len() + alone.len()).saturating_sub(SHOWN);
-    found.extend(alone.iter().take(SHOWN).filter_map(|proc| Some((1, held::by_itself(context, *proc)?))));
+    let more = (deadlocks.len() + alone.len()).saturating_sub(SHOWN);
+    deadlocks.extend(alone.iter().take(SHOWN).filter_map(|proc| Some((1, held::by_itself(context, *proc)?))));
     if !certain {
-        found.extend(freed::of(context, stuck).map(|finding| (1, finding)));
+        deadlocks.extend(freed::finding(context, stuck).map(|finding| (1, finding)));
     }
-    found.sort_by_key(|(members, _)| std::cmp::Reverse(*members));
-    let mut found: Vec<Finding> = found.into_iter().take(SHOWN).map(|(_, finding)| finding).collect();
-    if let Some(last) = found.last_mut().filter(|_| more > 0) {
+    deadlocks.sort_by_key(|(members, _)| std::cmp::Reverse(*members));
+    let mut deadlocks: Vec<Finding> = deadlocks.into_iter().take(SHOWN).map(|(_, finding)| finding).collect();
+    if let Some(last) = deadlocks.last_mut().filter(|_| more > 0) {
         last.evidence.push(format!("{} like these are not listed one by one.", words::counted(more, "more deadlock")));
     }
-    found
+    deadlocks
 }
 
 fn distinct(stuck: &Stuck, nodes: &[NodeId]) -> Vec<ProcIndex> {
@@ -90,7 +90,7 @@ fn finding(
         });
         names.collect::<Vec<_>>()
     };
-    let mut summary = held::told(context, &ordered);
+    let mut summary = held::summary(context, &ordered);
     if summary.is_empty() {
         summary = in_mpi(context, members, functions(&ordered));
     }

@@ -42,7 +42,7 @@ fn finding(context: &Context<'_>, procs: &[ProcIndex], certain: bool, deadlocks:
             None => functions.push((name.into_owned(), vec![*proc])),
         }
     }
-    let told: Vec<String> = functions
+    let clauses: Vec<String> = functions
         .iter()
         .map(|(name, procs)| {
             let verb = words::wait(procs.len());
@@ -60,7 +60,7 @@ fn finding(context: &Context<'_>, procs: &[ProcIndex], certain: bool, deadlocks:
     let all: Vec<ProcIndex> = procs.iter().chain(&others).copied().collect();
     Finding {
         kind: FindingKind::OneSidedEpochs,
-        summary: format!("{} for {whom} can never go on", words::list(&told, "and")),
+        summary: format!("{} for {whom} can never go on", words::list(&clauses, "and")),
         ranks: context.ranks(procs),
         calls: context.calls(&all),
         certain,

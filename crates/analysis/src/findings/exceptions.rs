@@ -1,6 +1,6 @@
 //! Exceptions, signals and ends of programs that may be why ranks wait: of those ranks for which the others do.
 //!
-//! That a rank handles an exception is a fact; that the others wait because of it is none. It is told where the rank stands in
+//! That a rank handles an exception is a fact; that the others wait because of it is none. It is said where the rank stands in
 //! the handler itself, and not all others came to where they are through the same one: a program may run in a handler all along.
 //! A rank that unwinds, is in the handler of a signal or ends itself has been taken there by that: no perhaps.
 
@@ -15,7 +15,7 @@ use crate::words;
 use crate::{advice, blame};
 use model::{Blamed, Exception, ExceptionState, Finding, FindingKind, Process, RankException};
 
-/// So many exceptions of one finding are told.
+/// How many exceptions a finding has at most.
 const SHOWN: usize = 4;
 /// So many of them in its summary.
 const NAMED: usize = 2;
@@ -54,44 +54,44 @@ pub fn add(context: &Context<'_>, findings: &mut [Finding]) {
             _ => procs(&all),
         };
         let own = procs(&about);
-        let mut found = of(context, &own, &all);
+        let mut exceptions = explaining(context, &own, &all);
         // Who is missing may wait in turn for one that stands in the collective, and came there by a handler.
         let waits_too = || own.iter().all(|proc| context.perhaps_stuck(*proc));
-        if found.is_empty() && finding.kind == FindingKind::MissingInCollective && waits_too() {
-            found = of(context, &all, &all);
+        if exceptions.is_empty() && finding.kind == FindingKind::MissingInCollective && waits_too() {
+            exceptions = explaining(context, &all, &all);
         }
-        if found.is_empty() {
+        if exceptions.is_empty() {
             continue;
         }
-        let states: Vec<ExceptionState> = found.iter().take(NAMED).map(|one| one.exception.state).collect();
+        let states: Vec<ExceptionState> = exceptions.iter().take(NAMED).map(|one| one.exception.state).collect();
         let sure = |state: &ExceptionState| !matches!(state, ExceptionState::Handled | ExceptionState::Unhandled);
         let perhaps = if states.iter().all(sure) { "" } else { "perhaps " };
-        let reason = match found.as_slice() {
+        let reason = match exceptions.as_slice() {
             [only] if only.ranks == finding.ranks => {
                 let they = if only.ranks.len() == 1 { "it" } else { "they" };
                 format!("{they} {}", does(&only.exception, only.ranks.len()))
             }
-            _ => told(&found),
+            _ => summary(&exceptions),
         };
         finding.summary.push_str(&format!(", {perhaps}because {reason}"));
-        if let Some(first) = found.first() {
+        if let Some(first) = exceptions.first() {
             advice::of_exceptions(finding, &first.exception);
         }
         // The calls that do not fit are certain.
         let place = if finding.kind.is_misfit() { finding.blamed.len() } else { 0 };
-        finding.blamed.splice(place..place, blamed(&found));
-        finding.exceptions = found;
+        finding.blamed.splice(place..place, blamed(&exceptions));
+        finding.exceptions = exceptions;
     }
 }
 
 /// The exceptions of some processes for which others wait; `all` are these and the others.
-pub fn of(context: &Context<'_>, procs: &[ProcIndex], all: &[ProcIndex]) -> Vec<RankException> {
-    let mut found: BTreeMap<Key<'_>, RankException> = BTreeMap::new();
+pub fn explaining(context: &Context<'_>, procs: &[ProcIndex], all: &[ProcIndex]) -> Vec<RankException> {
+    let mut by_key: BTreeMap<Key<'_>, RankException> = BTreeMap::new();
     for proc in procs {
         let Some(process) = context.process(*proc) else { continue };
         let Some(rank) = words::rank(context.job, *proc) else { continue };
         for exception in process.exceptions.iter().filter(|exception| concerns(context, *proc, exception)) {
-            let one = found.entry(key(exception)).or_insert_with(|| RankException {
+            let one = by_key.entry(key(exception)).or_insert_with(|| RankException {
                 ranks: Vec::new(),
                 exception: Exception { thread: None, ..exception.clone() },
             });
@@ -102,16 +102,16 @@ pub fn of(context: &Context<'_>, procs: &[ProcIndex], all: &[ProcIndex]) -> Vec<
         let process = context.process(*proc);
         process.is_none_or(|process| process.exceptions.iter().any(|one| key(one) == key(wanted)))
     };
-    let mut told: Vec<RankException> =
-        found.into_values().filter(|one| all.iter().any(|proc| !has(proc, &one.exception))).collect();
-    for one in &mut told {
+    let mut exceptions: Vec<RankException> =
+        by_key.into_values().filter(|one| all.iter().any(|proc| !has(proc, &one.exception))).collect();
+    for one in &mut exceptions {
         one.ranks.sort_unstable();
         one.ranks.dedup();
     }
     // What ended a program explains more than what is handled, and what few ranks have more than what many have.
-    told.sort_by_key(|one| (one.exception.state == ExceptionState::Handled, one.ranks.len()));
-    told.truncate(SHOWN);
-    told
+    exceptions.sort_by_key(|one| (one.exception.state == ExceptionState::Handled, one.ranks.len()));
+    exceptions.truncate(SHOWN);
+    exceptions
 }
 
 /// What makes exceptions of ranks one.
@@ -142,7 +142,7 @@ fn concerns(context: &Context<'_>, proc: ProcIndex, exception: &Exception) -> bo
 }
 
 /// `rank 0 handles ValueError from parse at x.py:9`.
-pub fn told(exceptions: &[RankException]) -> String {
+pub fn summary(exceptions: &[RankException]) -> String {
     let mut parts: Vec<String> = exceptions.iter().take(NAMED).map(words_of).collect();
     match exceptions.len().saturating_sub(NAMED) {
         0 => {}

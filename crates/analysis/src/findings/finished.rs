@@ -18,9 +18,9 @@ const SHOWN_WAITING: usize = 8;
 
 /// One finding for each way in which ranks finished for which others wait.
 pub fn find(context: &Context<'_>) -> Vec<Finding> {
-    let mut found = of(context, context.sure, true);
-    found.extend(of(context, context.possible, false));
-    found
+    let mut findings = findings_of(context, context.sure, true);
+    findings.extend(findings_of(context, context.possible, false));
+    findings
 }
 
 /// How a process has finished.
@@ -37,7 +37,7 @@ pub fn finished(context: &Context<'_>, proc: ProcIndex) -> Option<Finished> {
 /// Who has finished, who waits for these itself, and who does through others.
 type Three = (Vec<ProcIndex>, Vec<ProcIndex>, Vec<ProcIndex>);
 
-fn of(context: &Context<'_>, stuck: &Stuck, certain: bool) -> Vec<Finding> {
+fn findings_of(context: &Context<'_>, stuck: &Stuck, certain: bool) -> Vec<Finding> {
     let knots = stuck.knots();
     let ends = stuck.ends(&knots);
     // By how they finished: who did, and who waits for them, directly or through others.
@@ -57,7 +57,7 @@ fn of(context: &Context<'_>, stuck: &Stuck, certain: bool) -> Vec<Finding> {
         let next = knots.path(node).find(|node| stuck.proc(*node).is_some());
         if next == Some(last) { entry.1.push(proc) } else { entry.2.push(proc) }
     }
-    let found = groups.into_iter().map(|(how, (mut ended, direct, through))| {
+    let findings = groups.into_iter().map(|(how, (mut ended, direct, through))| {
         for proc in direct.iter().take(SHOWN_WAITING) {
             ended.extend(also_ended(context, *proc, how));
         }
@@ -65,7 +65,7 @@ fn of(context: &Context<'_>, stuck: &Stuck, certain: bool) -> Vec<Finding> {
         ended.dedup();
         finding(context, how, &ended, &direct, &through, certain)
     });
-    found.collect()
+    findings.collect()
 }
 
 /// Those that have finished in the same way among all from which a process would take a message, and among all that are missing
@@ -99,7 +99,7 @@ fn finding(
     let job = context.job;
     let who = words::procs(job, ended);
     let all: Vec<ProcIndex> = ended.iter().chain(direct).copied().collect();
-    let exceptions = exceptions::of(context, ended, &all);
+    let exceptions = exceptions::explaining(context, ended, &all);
     let summary = summary(context, how, ended, direct, &exceptions);
     let mut evidence: Vec<String> = Vec::new();
     for proc in direct.iter().take(4) {
@@ -176,12 +176,12 @@ fn summary(
     match exceptions {
         [only] if only.ranks == context.ranks(ended) => {
             let them = if ended.len() == 1 { "it" } else { "them" };
-            let told = exceptions::told(exceptions);
-            format!("{told} and {}, while {waiting} {verb} for {them}", how.words(ended.len()))
+            let clause = exceptions::summary(exceptions);
+            format!("{clause} and {}, while {waiting} {verb} for {them}", how.words(ended.len()))
         }
         _ => {
-            let told = format!("{waiting} {verb} for {who}, which {}", how.words(ended.len()));
-            if exceptions.is_empty() { told } else { format!("{} while {told}", exceptions::told(exceptions)) }
+            let clause = format!("{waiting} {verb} for {who}, which {}", how.words(ended.len()));
+            if exceptions.is_empty() { clause } else { format!("{} while {clause}", exceptions::summary(exceptions)) }
         }
     }
 }

@@ -8,7 +8,7 @@ use crate::stuck::Stuck;
 use crate::words;
 use model::{Call, CallRequest, Finding, FindingKind, RequestState};
 
-/// How many requests are told.
+/// How many requests are shown.
 const SHOWN: usize = 8;
 
 /// The call in which a rank waits for requests that are none any more.
@@ -21,25 +21,26 @@ fn freed(call: &Call) -> impl Iterator<Item = &CallRequest> {
     call.requests.iter().filter(|one| one.state == RequestState::Freed)
 }
 
-/// What is told of all of them; `None` where there are none. `stuck` has those that wait as far as can be seen.
-pub fn of(context: &Context<'_>, stuck: &Stuck) -> Option<Finding> {
+/// One finding for all of them; `None` where there are none. `stuck`: who waits, as far as can be seen.
+pub fn finding(context: &Context<'_>, stuck: &Stuck) -> Option<Finding> {
     let all = (0..context.job.procs.len()).map(ProcIndex).filter(|proc| stuck.is_stuck(*proc));
-    let found: Vec<_> = all.filter_map(|proc| Some((proc, call(context, proc)?))).collect();
-    let (_, first) = found.first()?;
-    let procs: Vec<ProcIndex> = found.iter().map(|(proc, _)| *proc).collect();
+    let waiting: Vec<_> = all.filter_map(|proc| Some((proc, call(context, proc)?))).collect();
+    let (_, first) = waiting.first()?;
+    let procs: Vec<ProcIndex> = waiting.iter().map(|(proc, _)| *proc).collect();
     let mut others = Waiters::new(stuck).all(&procs);
     others.retain(|proc| !procs.contains(proc));
-    let same = found.iter().all(|(_, call)| call.c_name() == first.c_name());
+    let same = waiting.iter().all(|(_, call)| call.c_name() == first.c_name());
     let place = if same { first.c_name() } else { "MPI".into() };
-    let what = if found.len() == 1 && freed(first).count() == 1 { "a request that was" } else { "requests that were" };
+    let requests =
+        if waiting.len() == 1 && freed(first).count() == 1 { "a request that was" } else { "requests that were" };
     let (who, wait) = (words::procs(context.job, &procs), words::wait(procs.len()));
-    let mut summary = format!("{who} {wait} in {place} for {what} freed");
+    let mut summary = format!("{who} {wait} in {place} for {requests} freed");
     if !others.is_empty() {
         let (who, wait) = (words::procs(context.job, &others), words::wait(others.len()));
         let them = if procs.len() == 1 { "it" } else { "them" };
         summary.push_str(&format!(", and {who} {wait} for {them}"));
     }
-    let evidence = found.iter().flat_map(|(proc, call)| {
+    let evidence = waiting.iter().flat_map(|(proc, call)| {
         let (rank, of, function) = (words::proc(context.job, *proc), call.requests.len(), call.c_name());
         freed(call).map(move |request| {
             let number = request.index.saturating_add(1);

@@ -1,5 +1,5 @@
-//! What ranks have given one call of a collective: operators, datatypes and counts that do not agree. It is told of ranks that
-//! stand in the call, by its arguments, without a flight recorder.
+//! What ranks have given one call of a collective: operators, datatypes and counts that do not agree. These are ranks that
+//! stand in the call: its arguments are enough, without a flight recorder.
 //!
 //! MPI-5.0, 6.1: the type signatures of what is sent and of what is received for it must be equal. Signatures of as many bytes
 //! are taken for equal here: who sends four characters for an integer does not wait for it.
@@ -16,10 +16,10 @@ use crate::words;
 use functions::{Reach, WaitKind, small, wait_kind};
 use model::{Call, Finding, FindingKind};
 
-/// How many findings are told.
+/// How many findings are shown.
 const SHOWN: usize = 16;
 
-/// So many ranks with something of their own are told each by itself.
+/// How many ranks that gave something of their own are each named.
 const NAMED: usize = 4;
 
 /// What a rank has for each of the others, or of each.
@@ -30,7 +30,7 @@ struct Items<'a> {
 }
 
 impl<'a> Items<'a> {
-    fn of(call: &'a Call, does: &'static str, count: &str, datatype: &str) -> Option<Self> {
+    fn from_call(call: &'a Call, does: &'static str, count: &str, datatype: &str) -> Option<Self> {
         Some(Self { part: Part::of_all(call, count, datatype)?, does })
     }
 
@@ -55,22 +55,22 @@ pub(super) fn in_place(call: &Call, name: &str) -> Option<bool> {
     known.then_some(false)
 }
 
-/// What a rank has given that must be alike on all; nothing where its arguments do not tell it, or they are arrays.
+/// What a rank has given that must be alike on all; nothing where its arguments are not known, or are arrays.
 fn items(call: &Call, is_root: Option<bool>) -> Vec<Items<'_>> {
     let is_buffer = |name: &str| in_place(call, name) == Some(false);
-    let sends = || Items::of(call, "sends", "sendcount", "sendtype").filter(|_| is_buffer("sendbuf"));
-    let receives = || Items::of(call, "receives", "recvcount", "recvtype").filter(|_| is_buffer("recvbuf"));
-    let found = match (small(&call.c_name()), is_root) {
+    let sends = || Items::from_call(call, "sends", "sendcount", "sendtype").filter(|_| is_buffer("sendbuf"));
+    let receives = || Items::from_call(call, "receives", "recvcount", "recvtype").filter(|_| is_buffer("recvbuf"));
+    let items = match (small(&call.c_name()), is_root) {
         ("MPI_Bcast" | "MPI_Reduce" | "MPI_Allreduce" | "MPI_Scan" | "MPI_Exscan", _) => {
-            [Items::of(call, "gives", "count", "datatype"), None]
+            [Items::from_call(call, "gives", "count", "datatype"), None]
         }
-        ("MPI_Reduce_scatter_block", _) => [Items::of(call, "gives", "recvcount", "datatype"), None],
+        ("MPI_Reduce_scatter_block", _) => [Items::from_call(call, "gives", "recvcount", "datatype"), None],
         ("MPI_Allgather" | "MPI_Alltoall", _) => [sends(), receives()],
         ("MPI_Gather", Some(true)) | ("MPI_Scatter", Some(false)) => [receives(), None],
         ("MPI_Gather", Some(false)) | ("MPI_Scatter", Some(true)) => [sends(), None],
         _ => [None, None],
     };
-    found.into_iter().flatten().collect()
+    items.into_iter().flatten().collect()
 }
 
 /// A rank in the call.
@@ -130,7 +130,8 @@ fn contents(context: &Context<'_>, collective: &Collective, members: &[Member<'_
     for one in members {
         let call = one.thread.call;
         let own = context.process(one.proc).and_then(|process| {
-            let place = process.communicators.iter().find(|found| Some(found.unique_id) == call.communicator)?;
+            let place =
+                process.communicators.iter().find(|communicator| Some(communicator.unique_id) == call.communicator)?;
             place.local_rank
         });
         let root = context.process(one.proc).map(|process| peer(process, call.argument("root")));
@@ -178,7 +179,7 @@ fn differing(
     }
     groups.sort_by_key(|(_, procs)| procs.len());
     let job = context.job;
-    let told: Vec<String> =
+    let clauses: Vec<String> =
         groups.iter().take(NAMED).map(|(words, procs)| format!("{} {words}", words::procs(job, procs))).collect();
     let place = place(context, collective);
     let mut procs: Vec<ProcIndex> = groups.iter().flat_map(|(_, procs)| procs).copied().collect();
@@ -186,7 +187,7 @@ fn differing(
     procs.dedup();
     Some(Finding {
         kind,
-        summary: format!("in {}{place} {}", collective.function, words::list(&told, "and")),
+        summary: format!("in {}{place} {}", collective.function, words::list(&clauses, "and")),
         ranks: context.ranks(&procs),
         calls: context.calls(&procs),
         evidence: vec![rule.to_owned()],

@@ -11,15 +11,15 @@ use crate::words;
 use model::{Awaited, AwaitedKind, Call, Finding, FindingKind, Outside, Process};
 
 /// What ranks wait for that stand outside MPI, and who has it: `the lock of history, which rank 0 holds`.
-pub fn awaited(context: &Context<'_>, proc: ProcIndex, found: &Awaited) -> String {
+pub fn awaited(context: &Context<'_>, proc: ProcIndex, awaited: &Awaited) -> String {
     let process = context.process(proc);
     let rank = |pid: i64| Some(words::proc(context.job, context.waits.by_pid.beside(process?, pid)?));
     let never = context.waits.held.get(&proc).and_then(|held| held.never.as_ref());
-    Names { own: process.and_then(|process| process.pid), rank: &rank }.awaited(found, never)
+    Names { own: process.and_then(|process| process.pid), rank: &rank }.awaited(awaited, never)
 }
 
 /// What each of these ranks waits for, those that wait for the same together; empty where all are in MPI.
-pub fn told(context: &Context<'_>, procs: &[ProcIndex]) -> String {
+pub fn summary(context: &Context<'_>, procs: &[ProcIndex]) -> String {
     if !procs.iter().any(|proc| context.waits.held.contains_key(proc)) {
         return String::new();
     }
@@ -37,7 +37,7 @@ pub fn told(context: &Context<'_>, procs: &[ProcIndex]) -> String {
     }
     let groups: Vec<(String, Vec<ProcIndex>)> = outside.0.into_iter().chain(inside.0).collect();
     let more = groups.len() > NAMED;
-    let mut told: Vec<String> = groups
+    let mut clauses: Vec<String> = groups
         .into_iter()
         .take(NAMED)
         .map(|(what, mut procs)| {
@@ -46,16 +46,16 @@ pub fn told(context: &Context<'_>, procs: &[ProcIndex]) -> String {
         })
         .collect();
     if more {
-        told.push("others wait elsewhere".to_owned());
+        clauses.push("others wait elsewhere".to_owned());
     }
-    match &told[..] {
+    match &clauses[..] {
         // A clause with a comma goes before.
         [first, second] => format!("{first}, and {second}"),
-        _ => words::list(&told, "and"),
+        _ => words::list(&clauses, "and"),
     }
 }
 
-/// Processes by what is told of them, in the order in which that came; of what comes when there are more than are named, none.
+/// Processes by what they wait for, in the order of adding. One more kind than is named is kept, to know that there are others.
 #[derive(Default)]
 struct Groups(Vec<(String, Vec<ProcIndex>)>);
 
@@ -75,8 +75,8 @@ pub fn evidence(context: &Context<'_>, proc: ProcIndex) -> Option<String> {
     let held = context.waits.held.get(&proc)?;
     let path = held.awaited.path.as_deref().filter(|path| path.contains('/'));
     let path = path.map(|path| format!(" ({path})")).unwrap_or_default();
-    let what = awaited(context, proc, held.awaited);
-    Some(format!("{} waits for {what}{path}.", capital(&words::proc(context.job, proc))))
+    let awaited = awaited(context, proc, held.awaited);
+    Some(format!("{} waits for {awaited}{path}.", capital(&words::proc(context.job, proc))))
 }
 
 /// A rank whose own threads never give back the lock that it waits for.
@@ -93,15 +93,19 @@ pub fn by_itself(context: &Context<'_>, proc: ProcIndex) -> Option<Finding> {
             let numbers: Vec<String> = threads.iter().map(ToString::to_string).collect();
             let outside = || context.process(proc).into_iter().flat_map(|process| &process.outside);
             let waits = |number: &i64| {
-                let found = waits::awaited(outside().find(|thread| thread.thread == *number)?)?;
-                Some(match (found.kind, found.owners.first().and_then(|owner| owner.thread)) {
+                let awaited = waits::awaited(outside().find(|thread| thread.thread == *number)?)?;
+                Some(match (awaited.kind, awaited.owners.first().and_then(|owner| owner.thread)) {
                     (AwaitedKind::Thread, Some(thread)) => format!("the end of thread {thread}"),
                     (AwaitedKind::Team, Some(thread)) => format!("thread {thread} at the barrier of OpenMP"),
-                    _ => lock(found.kind).to_owned(),
+                    _ => lock(awaited.kind).to_owned(),
                 })
             };
-            let what: Vec<String> = threads.iter().filter_map(waits).take(NAMED).collect();
-            format!("threads {} of {rank} wait for one another ({})", words::list(&numbers, "and"), what.join(", "))
+            let waits_for: Vec<String> = threads.iter().filter_map(waits).take(NAMED).collect();
+            format!(
+                "threads {} of {rank} wait for one another ({})",
+                words::list(&numbers, "and"),
+                waits_for.join(", ")
+            )
         }
         Never::Itself | Never::Ended => format!("{rank} waits for {}", awaited(context, proc, held.awaited)),
     };
@@ -137,38 +141,38 @@ pub fn by_itself(context: &Context<'_>, proc: ProcIndex) -> Option<Finding> {
 /// waits for the end of another one is no cause of anything.
 pub fn of_own_thread<'a>(process: &Process, thread: &'a Outside) -> Option<&'a Awaited> {
     // What a library's own threads wait for is no part of what the application does.
-    let found = waits::awaited(thread).filter(|_| waits::whose(thread) == Whose::Application)?;
-    if found.kind == AwaitedKind::Thread {
+    let awaited = waits::awaited(thread).filter(|_| waits::whose(thread) == Whose::Application)?;
+    if awaited.kind == AwaitedKind::Thread {
         return None;
     }
-    let owner = found.owners.first()?.thread?;
-    process.calls.iter().take(THREADS).any(|call| call.thread == owner).then_some(found)
+    let owner = awaited.owners.first()?.thread?;
+    process.calls.iter().take(THREADS).any(|call| call.thread == owner).then_some(awaited)
 }
 
 /// A thread of a rank that waits for what another one of them has, which is in MPI: what for, and in which call that is.
 fn own(process: &Process) -> Option<(&Outside, &Awaited, &Call)> {
     process.outside.iter().take(THREADS).find_map(|thread| {
-        let found = of_own_thread(process, thread)?;
-        let owner = found.owners.first()?.thread?;
-        Some((thread, found, process.calls.iter().find(|call| call.thread == owner)?))
+        let awaited = of_own_thread(process, thread)?;
+        let owner = awaited.owners.first()?.thread?;
+        Some((thread, awaited, process.calls.iter().find(|call| call.thread == owner)?))
     })
 }
 
 /// Whether a thread of a rank waits for a lock that another one of them has, which is in MPI.
 pub fn is_locked_inside(context: &Context<'_>, proc: ProcIndex) -> bool {
-    let found = context.process(proc).and_then(own);
-    found.is_some_and(|(_, found, _)| found.kind != AwaitedKind::Team)
+    let waiting = context.process(proc).and_then(own);
+    waiting.is_some_and(|(_, awaited, _)| awaited.kind != AwaitedKind::Team)
 }
 
 /// A thread of a rank that waits for what another one of them has, which is in MPI: in a clause.
 pub fn inside(context: &Context<'_>, proc: ProcIndex) -> Option<String> {
-    let (thread, found, call) = own(context.process(proc)?)?;
+    let (thread, awaited, call) = own(context.process(proc)?)?;
     let (rank, number) = (words::proc(context.job, proc), thread.thread);
     let (owner, function) = (call.thread, call.c_name());
-    Some(if found.kind == AwaitedKind::Team {
+    Some(if awaited.kind == AwaitedKind::Team {
         format!("thread {number} of {rank} waits at the barrier of OpenMP for thread {owner}, which is in {function}")
     } else {
-        let lock = lock(found.kind);
+        let lock = lock(awaited.kind);
         format!("thread {number} of {rank} waits for {lock}, which thread {owner} holds in {function}")
     })
 }
@@ -177,16 +181,16 @@ pub fn inside(context: &Context<'_>, proc: ProcIndex) -> Option<String> {
 fn threads(context: &Context<'_>, proc: ProcIndex) -> Vec<String> {
     let Some(process) = context.process(proc) else { return Vec::new() };
     let waits = |thread: &Outside| {
-        let found = waits::awaited(thread)?;
-        let owner = found.owners.first()?.thread?;
+        let awaited = waits::awaited(thread)?;
+        let owner = awaited.owners.first()?.thread?;
         let within = within(&(None, thread.caller.clone(), None, None));
-        let what = match found.kind {
+        let object = match awaited.kind {
             AwaitedKind::Team => format!("thread {owner} at the barrier of OpenMP"),
             AwaitedKind::Thread => format!("the end of thread {owner}"),
             kind if owner == thread.thread => format!("{} that it holds itself", lock(kind)),
             kind => format!("{} that thread {owner} holds", lock(kind)),
         };
-        Some(format!("Thread {} waits{within} for {what}.", thread.thread))
+        Some(format!("Thread {} waits{within} for {object}.", thread.thread))
     };
     process.outside.iter().filter_map(waits).take(NAMED).collect()
 }

@@ -38,7 +38,7 @@ pub fn others_started(
         };
         procs.iter().all(|proc| by_source(proc) || by_plan(proc))
     };
-    let told: Vec<String> = by_call
+    let clauses: Vec<String> = by_call
         .iter()
         .map(|(function, procs)| {
             let perhaps = if proven && !is_sure(function, procs) { "what may be " } else { "" };
@@ -58,7 +58,7 @@ pub fn others_started(
     }
     Some(Finding {
         kind: FindingKind::CollectiveMismatch,
-        summary: format!("on {} {}", on(context, pending.communicator), words::list(&told, "and")),
+        summary: format!("on {} {}", on(context, pending.communicator), words::list(&clauses, "and")),
         ranks: context.ranks(&group.waiting),
         calls: context.calls(&group.waiting),
         certain: sure,
@@ -82,9 +82,9 @@ pub fn do_not_fit(context: &Context<'_>, pending: &Pending<'_>, misfit: &Misfit,
     let (kind, summary, proven) = match misfit {
         Misfit::Functions => {
             evidence.push(NO_COMMON.to_owned());
-            let told = planned_functions(context, pending);
-            let summary = match told.len() {
-                2.. => format!("on {place} {}", words::list(&told, "and")),
+            let clauses = planned_functions(context, pending);
+            let summary = match clauses.len() {
+                2.. => format!("on {place} {}", words::list(&clauses, "and")),
                 _ => format!("on {place} {who} have started different non-blocking collectives"),
             };
             (FindingKind::CollectiveMismatch, summary, true)
@@ -92,35 +92,35 @@ pub fn do_not_fit(context: &Context<'_>, pending: &Pending<'_>, misfit: &Misfit,
         Misfit::Roots { function, by_root } => {
             evidence.push("All members must give the same root; the root is a rank in the communicator.".to_owned());
             evidence.push("The roots are worked out from the messages that the library has planned.".to_owned());
-            let told: Vec<String> =
+            let clauses: Vec<String> =
                 by_root.iter().map(|(root, procs)| words::gives_root(context.job, procs, *root)).collect();
             let name = function.as_deref().unwrap_or(&name);
-            let summary = match told.len() {
-                2.. => format!("in {name} on {place} {}", words::list(&told, "and")),
+            let summary = match clauses.len() {
+                2.. => format!("in {name} on {place} {}", words::list(&clauses, "and")),
                 _ => format!("in {name} on {place} {who} give different roots"),
             };
             (FindingKind::RootMismatch, summary, true)
         }
         Misfit::Messages(exchange) => {
             evidence.push(exchange.words(context));
-            let one = pending.only().is_some();
-            if !one {
+            let function_known = pending.only().is_some();
+            if !function_known {
                 evidence.push(
                     "Not certain: the calls do not match, but whether their functions or their roots differ is not \
                      known from that."
                         .to_owned(),
                 );
             }
-            let kind = if one { FindingKind::RootMismatch } else { FindingKind::CollectiveMismatch };
+            let kind = if function_known { FindingKind::RootMismatch } else { FindingKind::CollectiveMismatch };
             let started = "the non-blocking collectives that they have started do not match";
-            let roots =
-                told_roots(context, pending).map(|told| format!(": by the source {}", words::list(&told, "and")));
+            let roots = given_roots(context, pending)
+                .map(|clauses| format!(": by the source {}", words::list(&clauses, "and")));
             let roots = roots.unwrap_or_default();
-            let summary = match one {
+            let summary = match function_known {
                 true => format!("in {name} on {place} {who} give arguments that do not match{roots}"),
                 false => format!("{who} wait on {place}, but {started}"),
             };
-            (kind, summary, one)
+            (kind, summary, function_known)
         }
         Misfit::Sizes(exchange) => {
             evidence.push(exchange.words(context));
@@ -150,31 +150,31 @@ fn planned_functions(context: &Context<'_>, pending: &Pending<'_>) -> Vec<String
         let Some(function) = plan.function() else { return Vec::new() };
         by_function.entry(function).or_default().push(*proc);
     }
-    let told = by_function.iter().map(|(function, procs)| {
+    let clauses = by_function.iter().map(|(function, procs)| {
         format!("{} {} started {function}", words::procs(context.job, procs), have(procs.len()))
     });
-    told.collect()
+    clauses.collect()
 }
 
 /// Who gave which root, by the source, where these differ.
-fn told_roots(context: &Context<'_>, pending: &Pending<'_>) -> Option<Vec<String>> {
+fn given_roots(context: &Context<'_>, pending: &Pending<'_>) -> Option<Vec<String>> {
     let mut by_root: BTreeMap<i64, Vec<ProcIndex>> = BTreeMap::new();
     for (proc, started) in &pending.group.started {
         by_root.entry(started.root?).or_default().push(*proc);
     }
-    let told = by_root.iter().map(|(root, procs)| words::gives_root(context.job, procs, *root));
-    (by_root.len() > 1).then(|| told.collect())
+    let clauses = by_root.iter().map(|(root, procs)| words::gives_root(context.job, procs, *root));
+    (by_root.len() > 1).then(|| clauses.collect())
 }
 
 /// Members that, by the source, have started the same collective with different roots.
 pub fn other_roots(context: &Context<'_>, pending: &Pending<'_>) -> Option<Finding> {
     let group = &pending.group;
     let [function] = group.names.as_slice() else { return None };
-    let told = told_roots(context, pending)?;
+    let clauses = given_roots(context, pending)?;
     let place = on(context, pending.communicator);
     Some(Finding {
         kind: FindingKind::RootMismatch,
-        summary: format!("in {function} on {place} {}", words::list(&told, "and")),
+        summary: format!("in {function} on {place} {}", words::list(&clauses, "and")),
         ranks: context.ranks(&group.waiting),
         calls: context.calls(&group.waiting),
         certain: false,

@@ -1,4 +1,4 @@
-//! What to tell of what was found: one file a family of kinds.
+//! Findings: one file for each family of kinds.
 
 pub mod circles;
 pub mod collectives;
@@ -52,7 +52,7 @@ pub struct Context<'a> {
     pub possible: &'a Stuck,
     /// Who is perhaps stuck if those that poll do nothing else.
     pub polling: &'a Stuck,
-    /// By process: what two looks tell of it.
+    /// By process: what two looks say of it.
     pub seen: &'a [Seen],
 }
 
@@ -137,7 +137,7 @@ impl<'a> Context<'a> {
     fn places(&self, proc: ProcIndex, rank: Option<i64>) -> Vec<RankCall> {
         let outside = |thread: &Outside| {
             let held = self.waits.held.get(&proc).filter(|held| std::ptr::eq(held.thread, thread));
-            let found = held.map(|held| held.awaited).or_else(|| held::of_own_thread(self.process(proc)?, thread));
+            let awaited = held.map(|held| held.awaited).or_else(|| held::of_own_thread(self.process(proc)?, thread));
             let (file, line, caller) = (thread.file.clone(), thread.line, thread.caller.clone());
             let call = Call {
                 thread: thread.thread,
@@ -147,7 +147,7 @@ impl<'a> Context<'a> {
                 caller: caller.map(Into::into),
                 ..Call::default()
             };
-            RankCall { rank, call, waits_for: found.map(|found| held::awaited(self, proc, found)) }
+            RankCall { rank, call, waits_for: awaited.map(|awaited| held::awaited(self, proc, awaited)) }
         };
         match self.waits.states.get(proc.0) {
             Some(ProcState::Blocked(threads)) => threads
@@ -196,39 +196,40 @@ impl<'a> Context<'a> {
 
     /// What started the operations for which processes wait, where the requests of their calls do not say it.
     pub fn started(&self, procs: &[ProcIndex]) -> Vec<RankStart> {
-        let mut found = Vec::new();
+        let mut rank_starts = Vec::new();
         for proc in procs {
             let rank = words::rank(self.job, *proc);
             for thread in self.threads(*proc).iter().filter(|thread| blame::started(thread.call).next().is_none()) {
                 let starts = thread.operations.iter().flat_map(|one| one.operation.started_by.iter());
-                found.extend(starts.map(|started| RankStart { rank, started: started.clone() }));
+                rank_starts.extend(starts.map(|started| RankStart { rank, started: started.clone() }));
             }
         }
-        found.truncate(MOST_STARTS);
-        found
+        rank_starts.truncate(MOST_STARTS);
+        rank_starts
     }
 
     /// Why it is not certain that processes are stuck, in sentences.
     pub fn doubts(&self, procs: &[ProcIndex]) -> Vec<String> {
-        let mut told: Vec<String> = Vec::new();
+        let mut sentences: Vec<String> = Vec::new();
         for proc in procs {
             if self.job.procs.get(proc.0).is_some_and(Proc::has_hidden_threads) {
-                told.push(format!("Not certain: not all threads of {} could be read.", words::proc(self.job, *proc)));
+                sentences
+                    .push(format!("Not certain: not all threads of {} could be read.", words::proc(self.job, *proc)));
                 break;
             }
             for thread in self.threads(*proc) {
                 let moves = thread.in_flight.filter(|_| self.seen.get(proc.0) != Some(&Seen::Still));
                 for reason in [thread.need.doubt(), moves].into_iter().flatten() {
                     let sentence = format!("Not certain: {reason}.");
-                    if !told.contains(&sentence) {
-                        told.push(sentence);
+                    if !sentences.contains(&sentence) {
+                        sentences.push(sentence);
                     }
                 }
             }
         }
-        if told.is_empty() {
-            told.push("Not certain: these ranks may wait for one of several things.".to_owned());
+        if sentences.is_empty() {
+            sentences.push("Not certain: these ranks may wait for one of several things.".to_owned());
         }
-        told
+        sentences
     }
 }

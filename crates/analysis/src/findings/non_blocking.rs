@@ -20,7 +20,7 @@ use model::{Finding, FindingKind, RequestState, StartedBy};
 /// Numbers further apart than this are not compared: libraries begin anew after the last one.
 const WINDOW: i64 = 1 << 20;
 
-/// How many findings are told.
+/// How many findings are shown.
 const SHOWN: usize = 16;
 
 /// Whether a member of a communicator has begun the one of number `sequence`, by the number that its next one has; `None` where
@@ -110,24 +110,24 @@ pub fn pending<'a>(context: &Context<'a>) -> Vec<Pending<'a>> {
 
 /// All findings about these.
 pub fn find(context: &Context<'_>, pending: &[Pending<'_>], circles: &Circles) -> Vec<Finding> {
-    let mut told = Vec::new();
+    let mut findings = Vec::new();
     // Those of a communicator that wait for one that can never complete, or does not fit.
     let mut held: BTreeMap<CommunicatorId, HashSet<ProcIndex>> = BTreeMap::new();
     // Ascending by communicator and number.
     for (place, one) in pending.iter().enumerate() {
         let crossing = circles.missing(Which::NonBlocking(place));
         let earlier = held.get(&one.communicator);
-        let found = of(context, one, (crossing, earlier));
-        let misfit = found.as_ref().is_some_and(|found| found.kind != FindingKind::MissingInCollective);
-        // What follows from one that was told is not told as one of its own.
-        let unlike = (found.is_none() && crossing.is_none() && earlier.is_none() && can_never_complete(context, one))
+        let finding = finding_of(context, one, (crossing, earlier));
+        let misfit = finding.as_ref().is_some_and(|finding| finding.kind != FindingKind::MissingInCollective);
+        // What follows from another finding is no finding of its own.
+        let unlike = (finding.is_none() && crossing.is_none() && earlier.is_none() && can_never_complete(context, one))
             .then(|| different(context, one));
         if misfit || unlike.is_some() || crossing.is_some() {
             held.entry(one.communicator).or_default().extend(one.waiting());
         }
-        told.extend(found.or(unlike));
+        findings.extend(finding.or(unlike));
     }
-    told
+    findings
 }
 
 /// Those that wait for one.
@@ -146,7 +146,7 @@ pub(super) struct Group<'a> {
 }
 
 /// `crossing`: who waits in another collective of its circle; `earlier`: who waits for an earlier one that never completes.
-fn of(
+fn finding_of(
     context: &Context<'_>,
     pending: &Pending<'_>,
     (crossing, earlier): (Option<&HashSet<ProcIndex>>, Option<&HashSet<ProcIndex>>),
@@ -158,21 +158,22 @@ fn of(
     let mut behind: Vec<ProcIndex> = shared.views.iter().filter(is_behind).map(|view| view.proc).collect();
     let certain = waiting.iter().all(|proc| context.stuck_for_certain(*proc));
     let misfit = planned::misfit(shared, &group.plans, pending.only()).filter(|_| !group.persistent);
-    let found = others_started(context, pending, certain, misfit.as_ref())
+    let finding = others_started(context, pending, certain, misfit.as_ref())
         .or_else(|| misfit.as_ref().map(|misfit| do_not_fit(context, pending, misfit, certain)))
         .or_else(|| other_roots(context, pending));
-    if let Some(mut found) = found {
-        numbered::explain(context, pending, &mut found, waiting);
-        return Some(found);
+    if let Some(mut finding) = finding {
+        numbered::explain(context, pending, &mut finding, waiting);
+        return Some(finding);
     }
-    // Those that stand in a blocking collective of it are told with that.
+    // Those that stand in a blocking collective of it have a finding there.
     let inside = |proc: ProcIndex| {
         let collective =
             |thread: &Thread<'_>| thread.collective.map(|id| context.waits.collectives.get(id).communicator);
         context.threads(proc).iter().any(|thread| collective(thread) == Some(Some(id)))
     };
-    let told = |proc: &ProcIndex| [crossing, earlier].into_iter().flatten().any(|told| told.contains(proc));
-    behind.retain(|proc| context.is_out(*proc) && !inside(*proc) && !told(proc));
+    let explained =
+        |proc: &ProcIndex| [crossing, earlier].into_iter().flatten().any(|explained| explained.contains(proc));
+    behind.retain(|proc| context.is_out(*proc) && !inside(*proc) && !explained(proc));
     if !behind.is_empty() {
         return Some(not_begun(context, pending, &behind, certain));
     }
@@ -230,7 +231,7 @@ fn not_begun(context: &Context<'_>, pending: &Pending<'_>, missing: &[ProcIndex]
 /// Whether all members have begun it and are in MPI, where the library moves its messages, and it can never complete.
 fn can_never_complete(context: &Context<'_>, pending: &Pending<'_>) -> bool {
     let shared = context.job.communicators.get(pending.communicator.0).filter(|shared| shared.doubt.is_none());
-    // One that may still complete tells nothing of what the others began.
+    // One that may still complete says nothing of what the others began.
     let stuck = || pending.waiting().iter().all(|proc| context.stuck_for_certain(*proc));
     let Some(shared) = shared.filter(|_| !pending.group.persistent && stuck()) else { return false };
     let begun = begun(pending, shared);
@@ -265,14 +266,14 @@ fn different(context: &Context<'_>, pending: &Pending<'_>) -> Finding {
     let mut kind = FindingKind::CollectiveMismatch;
     let since = numbered::since(context, pending, &all);
     if let Some(Since { sequence, functions, .. }) = &since {
-        let told: Vec<String> = functions
+        let clauses: Vec<String> = functions
             .iter()
             .map(|(function, procs)| format!("{} {} started {function}", words::procs(job, procs), have(procs.len())))
             .collect();
         match functions.as_slice() {
             // The same function, with other roots.
             [_] => kind = FindingKind::RootMismatch,
-            _ => summary = format!("on {place} {} as the same collective", words::list(&told, "and")),
+            _ => summary = format!("on {place} {} as the same collective", words::list(&clauses, "and")),
         }
         evidence.push(format!(
             "By the source, these have number {sequence}; what {who} {wait} for has {}.",
@@ -300,7 +301,7 @@ fn different(context: &Context<'_>, pending: &Pending<'_>) -> Finding {
     finding
 }
 
-/// Members that have begun it and do not wait for it: those whose part is missing, as far as the library's operations tell.
+/// Members that have begun it and do not wait for it: those whose part is missing, as far as the library's operations show.
 fn others(context: &Context<'_>, pending: &Pending<'_>) -> Vec<ProcIndex> {
     let waiting = pending.waiting();
     let Some(shared) = context.job.communicators.get(pending.communicator.0) else { return Vec::new() };

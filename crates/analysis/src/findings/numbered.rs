@@ -60,7 +60,7 @@ impl<'a> Numbered<'a> {
                 ways.push(way);
             }
         }
-        let mut found = Self { proc, next, ways };
+        let mut numbered = Self { proc, next, ways };
         // What is known otherwise of the open ones shows which ways control cannot have taken.
         let requests = process.calls.iter().flat_map(|call| &call.requests);
         for request in requests.filter(|request| request.state == RequestState::Open) {
@@ -71,10 +71,10 @@ impl<'a> Numbered<'a> {
                     let started = (only.function.as_str(), only.file.as_deref(), only.line.unwrap_or_default());
                     site(call) == started
                 };
-                found.ways.retain(|way| way.at(next, sequence).is_none_or(is));
+                numbered.ways.retain(|way| way.at(next, sequence).is_none_or(is));
             }
         }
-        (!found.ways.is_empty()).then_some(found)
+        (!numbered.ways.is_empty()).then_some(numbered)
     }
 
     /// The one call that may have had a number.
@@ -106,7 +106,7 @@ fn first_differing<'a>(one: &Numbered<'a>, other: &Numbered<'a>, sequence: i64) 
     // Two that do not fit come from one call only where it was given different things.
     let apart = |pair: &(&Way<'a>, &Way<'a>)| at(*pair, sequence).is_some_and(|[one, other]| site(one) != site(other));
     let some_apart = both().any(|pair| apart(&pair));
-    let mut found: Option<Differing<'a>> = None;
+    let mut first: Option<Differing<'a>> = None;
     for pair in both().filter(|pair| !some_apart || apart(pair)) {
         let (Some(begin), Some(another)) = (one.begin(pair.0), other.begin(pair.1)) else { continue };
         let begin = begin.max(another);
@@ -117,12 +117,12 @@ fn first_differing<'a>(one: &Numbered<'a>, other: &Numbered<'a>, sequence: i64) 
         let known = number > begin || (pair.0.whole && pair.1.whole && one.begin(pair.0) == other.begin(pair.1));
         let (sequence, calls) = if known { (number, calls) } else { (sequence, at(pair, sequence)?) };
         let this = Differing { sequence, calls };
-        if found.is_some_and(|found| found != this) {
+        if first.is_some_and(|first| first != this) {
             return None;
         }
-        found = Some(this);
+        first = Some(this);
     }
-    found
+    first
 }
 
 /// Members that by the source have started different collectives as the same one.
@@ -175,12 +175,12 @@ pub fn since(context: &Context<'_>, pending: &Pending<'_>, procs: &[ProcIndex]) 
 pub fn explain(context: &Context<'_>, pending: &Pending<'_>, finding: &mut Finding, procs: &[ProcIndex]) {
     let Some(Since { sequence, blamed, functions }) = since(context, pending, procs) else { return };
     if sequence < pending.sequence {
-        let told: Vec<String> = functions
+        let clauses: Vec<String> = functions
             .iter()
             .map(|(function, procs)| format!("{function} ({})", words::procs(context.job, procs)))
             .collect();
-        let told = words::list(&told, "and");
-        finding.evidence.push(format!("By the source, they already differ from number {sequence} on: {told}."));
+        let clauses = words::list(&clauses, "and");
+        finding.evidence.push(format!("By the source, they already differ from number {sequence} on: {clauses}."));
     }
     put_first(finding, blamed);
 }

@@ -9,7 +9,7 @@ use model::QueueKind;
 /// So many ranks are looked at, and receives of each.
 const LOOKED_AT: usize = 64;
 
-/// So many operations of a rank are gone through: a flood of messages tells nothing more.
+/// How many operations of a rank are gone through: a flood of messages says nothing more.
 const SCANNED: usize = 4096;
 
 /// A receive that one of these ranks has posted, and a message of the same sender with another tag, in a clause.

@@ -85,7 +85,7 @@ struct Unequal<'a> {
     received: Part<'a>,
 }
 
-/// The pairs that do not agree, in one finding: the member that most of them have in common is told.
+/// The pairs that do not agree, in one finding: it names the member that most of them have in common.
 pub(super) fn find(context: &Context<'_>, collective: &Collective, members: &[Member<'_>]) -> Option<Finding> {
     // Of an intercommunicator the others are in the other group.
     let shared = collective.communicator.and_then(|id| context.job.communicators.get(id.0));
@@ -114,8 +114,8 @@ pub(super) fn find(context: &Context<'_>, collective: &Collective, members: &[Me
         let same = if by_sender { one.from == most.from } else { one.to == most.to };
         same && one.sent == most.sent && one.received == most.received
     };
-    let told: Vec<&Unequal<'_>> = unequal.iter().filter(alike).collect();
-    let others: Vec<ProcIndex> = told.iter().map(|one| if by_sender { one.to } else { one.from }).collect();
+    let shown: Vec<&Unequal<'_>> = unequal.iter().filter(alike).collect();
+    let others: Vec<ProcIndex> = shown.iter().map(|one| if by_sender { one.to } else { one.from }).collect();
     let job = context.job;
     let (sends, receives) = (most.sent.words(), most.received.words());
     let (who, several) = (words::procs(job, &others), others.len() > 1);
@@ -126,7 +126,7 @@ pub(super) fn find(context: &Context<'_>, collective: &Collective, members: &[Me
         let verb = if several { "send" } else { "sends" };
         format!("{} receives {receives} from {who}, which {verb} it {sends}", words::proc(job, most.to))
     };
-    let more = match unequal.len() - told.len() {
+    let more = match unequal.len() - shown.len() {
         0 => String::new(),
         1 => " (and 1 pair like this)".to_owned(),
         more => format!(" (and {more} pairs like this)"),

@@ -6,20 +6,20 @@ use std::collections::BTreeMap;
 use crate::words;
 use model::{Call, Finding, RankCall, Step};
 
-/// So many ways are told.
+/// How many ways are shown.
 const SHOWN: usize = 3;
 
 /// Says of findings whose ranks stand in different calls that one line has made in which function they part.
 pub fn add(findings: &mut [Finding]) {
     for finding in findings {
-        if let Some(told) = told(&finding.calls) {
-            finding.summary.push_str(&told);
+        if let Some(clause) = where_they_part(&finding.calls) {
+            finding.summary.push_str(&clause);
         }
     }
 }
 
 /// ` (inside H5Fclose of libhdf5.so.103 rank 0 is in H5FD_truncate and ranks 1 and 2 are in H5AC_flush)`.
-fn told(calls: &[RankCall]) -> Option<String> {
+fn where_they_part(calls: &[RankCall]) -> Option<String> {
     let (first, others) = calls.split_first()?;
     let line = |call: &Call| (call.file.clone(), call.line, call.caller.clone());
     let own = line(&first.call);
@@ -42,7 +42,7 @@ fn told(calls: &[RankCall]) -> Option<String> {
     let mut parts: Vec<(&str, Vec<i64>)> = parts.into_iter().collect();
     parts.sort_by_key(|(_, ranks)| (ranks.len(), ranks.first().copied()));
     let more = parts.len().saturating_sub(SHOWN);
-    let mut told: Vec<String> = parts
+    let mut clauses: Vec<String> = parts
         .iter()
         .take(SHOWN)
         .map(|(function, ranks)| {
@@ -51,8 +51,8 @@ fn told(calls: &[RankCall]) -> Option<String> {
         })
         .collect();
     if more > 0 {
-        told.push(words::counted(more, "other way"));
+        clauses.push(words::counted(more, "other way"));
     }
     let library = inside.library.as_ref().map_or_else(String::new, |library| format!(" of {library}"));
-    Some(format!(" (inside {}{library} {})", inside.function, words::list(&told, "and")))
+    Some(format!(" (inside {}{library} {})", inside.function, words::list(&clauses, "and")))
 }

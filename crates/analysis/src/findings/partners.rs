@@ -14,9 +14,9 @@ use crate::words;
 use functions::{Chapter, WaitKind, small};
 use model::{Finding, FindingKind, Remark};
 
-/// How many findings are told.
+/// How many findings are shown.
 const SHOWN: usize = 16;
-/// How many names are told of one function.
+/// How many names are shown of one function.
 const SHOWN_NAMES: usize = 4;
 
 /// Which members such a call has.
@@ -47,21 +47,21 @@ struct Pair<'a> {
 
 /// One finding for each function and communicator.
 pub fn find(context: &Context<'_>) -> Vec<Finding> {
-    let mut found: Vec<(Pair<'_>, usize)> = Vec::new();
+    let mut counted: Vec<(Pair<'_>, usize)> = Vec::new();
     let stuck = |proc: &ProcIndex| context.perhaps_stuck(*proc);
     for proc in (0..context.job.procs.len()).map(ProcIndex).filter(stuck) {
         for pair in context.threads(proc).iter().filter_map(|thread| of_thread(context, proc, thread)) {
             let alike = |known: &&mut (Pair<'_>, usize)| {
                 (known.0.sort, known.0.op.shared) == (pair.sort, pair.op.shared) && known.0.function == pair.function
             };
-            if let Some((_, count)) = found.iter_mut().find(alike) {
+            if let Some((_, count)) = counted.iter_mut().find(alike) {
                 *count += 1;
-            } else if found.len() < SHOWN {
-                found.push((pair, 1));
+            } else if counted.len() < SHOWN {
+                counted.push((pair, 1));
             }
         }
     }
-    let pairs = found.iter().map(|(pair, count)| finding(context, pair, *count));
+    let pairs = counted.iter().map(|(pair, count)| finding(context, pair, *count));
     pairs.chain(GROUP_FUNCTIONS.iter().filter_map(|function| names(context, function))).collect()
 }
 
@@ -90,7 +90,7 @@ fn names(context: &Context<'_>, function: &str) -> Option<Finding> {
         by_tag.entry(own).or_default().push(proc);
     }
     let unnamed = given.keys().any(|(name, _)| name.is_none());
-    let mut told: Vec<(String, Vec<ProcIndex>)> = if unnamed {
+    let mut by_name: Vec<(String, Vec<ProcIndex>)> = if unnamed {
         if by_tag.len() < 2 || by_tag.contains_key(&None) {
             return None;
         }
@@ -114,9 +114,9 @@ fn names(context: &Context<'_>, function: &str) -> Option<Finding> {
         };
         apart.into_iter().map(|(given, procs)| (words(given), procs.clone())).collect()
     };
-    told.sort_by_key(|(_, procs)| (procs.len(), procs.first().copied()));
-    let all: Vec<ProcIndex> = told.iter().flat_map(|(_, procs)| procs).copied().collect();
-    let parts: Vec<String> = told
+    by_name.sort_by_key(|(_, procs)| (procs.len(), procs.first().copied()));
+    let all: Vec<ProcIndex> = by_name.iter().flat_map(|(_, procs)| procs).copied().collect();
+    let parts: Vec<String> = by_name
         .iter()
         .take(SHOWN_NAMES)
         .map(|(name, procs)| {

@@ -73,11 +73,11 @@ impl Exchange {
 pub fn common<'a>(plans: &Plans<'a>) -> Option<Vec<&'a str>> {
     let mut known = plans.iter().map(|(_, plan)| *plan).filter(|plan| !plan.functions.is_empty());
     let first = known.next()?;
-    let mut found: Vec<&str> = first.functions.iter().map(|one| one.function.as_str()).collect();
+    let mut functions: Vec<&str> = first.functions.iter().map(|one| one.function.as_str()).collect();
     for plan in known {
-        found.retain(|function| plan.of(function).is_some());
+        functions.retain(|function| plan.of(function).is_some());
     }
-    Some(found)
+    Some(functions)
 }
 
 /// What does not fit; `only`: the function that they started for certain, where that is known otherwise.
@@ -124,7 +124,7 @@ fn roots(plans: &Plans<'_>, functions: &[&str]) -> Option<Misfit> {
 /// All that one sends and the other does not receive as it is sent.
 fn exchanges(shared: &Shared<'_>, plans: &Plans<'_>) -> Vec<Exchange> {
     let by_proc: HashMap<ProcIndex, &Schedule> = plans.iter().copied().collect();
-    let mut found = Vec::new();
+    let mut exchanges = Vec::new();
     for (proc, plan) in plans {
         let Some(view) = shared.view(*proc) else { continue };
         let others = shared.peers(view.side);
@@ -139,7 +139,7 @@ fn exchanges(shared: &Shared<'_>, plans: &Plans<'_>) -> Vec<Exchange> {
                 let other = theirs.iter().find(|other| other.peer == rank).unwrap_or(&none).clone();
                 let sizes = one.bytes.zip(other.bytes).is_some_and(|(one, other)| one != other);
                 if one.messages != other.messages || (sends && sizes) {
-                    found.push(if sends {
+                    exchanges.push(if sends {
                         Exchange { from: *proc, to: peer, sent: one.clone(), received: other }
                     } else {
                         Exchange { from: peer, to: *proc, sent: other, received: one.clone() }
@@ -150,7 +150,7 @@ fn exchanges(shared: &Shared<'_>, plans: &Plans<'_>) -> Vec<Exchange> {
         look(&plan.sends, true);
         look(&plan.receives, false);
     }
-    found
+    exchanges
 }
 
 /// The rank of a process in its group of the communicator.

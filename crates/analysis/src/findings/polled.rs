@@ -10,7 +10,7 @@ use crate::job::{CommunicatorId, ProcIndex};
 use crate::words;
 use model::{Finding, FindingKind, Process, StartedBy};
 
-/// How many findings are told.
+/// How many findings are shown.
 const SHOWN: usize = 16;
 
 /// Who polls, and the functions that may have started it there.
@@ -36,24 +36,24 @@ pub fn find(context: &Context<'_>) -> Vec<Finding> {
     let mut polled: BTreeMap<(CommunicatorId, i64), Polled> = BTreeMap::new();
     for op in &context.waits.polled {
         let (Some(process), Some(sequence)) = (context.process(op.proc), op.operation.sequence()) else { continue };
-        let one = polled.entry((op.shared, sequence)).or_default();
-        if one.procs.last() != Some(&op.proc) {
-            one.procs.push(op.proc);
-            one.started.extend(started(process, op.operation.started_by.as_slice(), sequence));
+        let entry = polled.entry((op.shared, sequence)).or_default();
+        if entry.procs.last() != Some(&op.proc) {
+            entry.procs.push(op.proc);
+            entry.started.extend(started(process, op.operation.started_by.as_slice(), sequence));
         }
     }
     // Later ones of a communicator wait for the first.
-    let mut told = None;
-    let mut first = |id: CommunicatorId| told.replace(id) != Some(id);
+    let mut last = None;
+    let mut first = |id: CommunicatorId| last.replace(id) != Some(id);
     polled
         .into_iter()
         .filter(|((id, _), _)| first(*id))
-        .filter_map(|(key, one)| of(context, key, &one))
+        .filter_map(|(key, entry)| finding_of(context, key, &entry))
         .take(SHOWN)
         .collect()
 }
 
-fn of(context: &Context<'_>, (id, sequence): (CommunicatorId, i64), polled: &Polled) -> Option<Finding> {
+fn finding_of(context: &Context<'_>, (id, sequence): (CommunicatorId, i64), polled: &Polled) -> Option<Finding> {
     let shared = context.job.communicators.get(id.0).filter(|shared| shared.doubt.is_none())?;
     let behind = shared.views.iter().filter(|view| has_begun(view, sequence) == Some(false)).map(|view| view.proc);
     let held = |proc: &ProcIndex| context.polling.is_stuck(*proc) || context.is_out(*proc);

@@ -6,14 +6,14 @@ use crate::job::ProcIndex;
 use crate::words;
 use model::{Finding, FindingKind};
 
-/// How many findings are told.
+/// How many findings are shown.
 const SHOWN: usize = 16;
 
 /// One finding for each rank that polls for what can come only from ranks that wait for it, if it does nothing else. Never
 /// certain: what else a loop around MPI_Test does is not known.
 pub fn find(context: &Context<'_>) -> Vec<Finding> {
     let stuck = |proc: &&ProcIndex| context.polling.is_stuck(**proc);
-    let found = context.waits.polling.iter().filter(|(proc, _)| stuck(proc)).take(SHOWN).map(|(proc, thread)| {
+    let findings = context.waits.polling.iter().filter(|(proc, _)| stuck(proc)).take(SHOWN).map(|(proc, thread)| {
         let job = context.job;
         let who = words::proc(job, *proc);
         let waits_for = context.waits.words(job, *proc, thread);
@@ -46,5 +46,5 @@ pub fn find(context: &Context<'_>) -> Vec<Finding> {
             ..Finding::default()
         }
     });
-    found.collect()
+    findings.collect()
 }

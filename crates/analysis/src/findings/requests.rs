@@ -6,23 +6,23 @@ use crate::job::ProcIndex;
 use crate::words;
 use model::{Blamed, Call, CallRequest, Finding, FindingKind, RankCall, RankStart, RequestState};
 
-/// How many findings of this kind are told.
+/// How many findings of this kind are shown.
 const MOST: usize = 16;
 
 /// One for each call of a stuck rank that waits for requests of which some were not started. To wait for such a one is
-/// allowed, and over at once: it is only told of ranks that go no further.
+/// allowed, and over at once: it is a finding only for ranks that go no further.
 pub fn find(context: &Context<'_>) -> Vec<Finding> {
     let stuck = (0..context.job.procs.len()).map(ProcIndex).filter(|proc| context.perhaps_stuck(*proc));
-    stuck.flat_map(|proc| of(context, proc)).take(MOST).collect()
+    stuck.flat_map(|proc| never_started(context, proc)).take(MOST).collect()
 }
 
-fn of(context: &Context<'_>, proc: ProcIndex) -> Vec<Finding> {
+fn never_started(context: &Context<'_>, proc: ProcIndex) -> Vec<Finding> {
     let calls = context.threads(proc).iter().map(|thread| thread.call);
-    let found = calls.filter_map(|call| {
+    let findings = calls.filter_map(|call| {
         let idle: Vec<&CallRequest> =
             call.requests.iter().filter(|request| request.state == RequestState::Inactive).collect();
         let first = idle.first()?;
-        let what = match &first.summary {
+        let request = match &first.summary {
             Some(summary) => format!("the one at index {} ({summary})", first.index),
             None => format!("the one at index {}", first.index),
         };
@@ -35,7 +35,7 @@ fn of(context: &Context<'_>, proc: ProcIndex) -> Vec<Finding> {
         Some(Finding {
             kind: FindingKind::NeverStarted,
             summary: format!(
-                "{own} waits in {name} for {count} requests, of which {what}{others} was not started: it sends and \
+                "{own} waits in {name} for {count} requests, of which {request}{others} was not started: it sends and \
                  receives nothing"
             ),
             ranks: context.ranks(&[proc]),
@@ -46,7 +46,7 @@ fn of(context: &Context<'_>, proc: ProcIndex) -> Vec<Finding> {
             ..Finding::default()
         })
     });
-    found.collect()
+    findings.collect()
 }
 
 /// The calls that made the requests, and the one that waits for them.

@@ -25,12 +25,12 @@ use model::{
     RankException, Text,
 };
 
-/// How many places at which slow ranks stand are told each by itself.
+/// How many places at which slow ranks stand have a finding each.
 const SHOWN: usize = 16;
 
-/// What holds a rank up: places are told in this order.
+/// What holds a rank up, and where; findings come in this order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum Delay {
     Stopped(Standstill),
     /// In the handler of a signal, and what it waits for there.
     Handler(Box<Exception>, InHandler),
@@ -49,7 +49,7 @@ enum Place {
     Accesses(String, Spot),
 }
 
-impl Place {
+impl Delay {
     /// Whether it is one outside MPI, of a rank that may have messages to receive.
     fn is_outside(&self) -> bool {
         !matches!(self, Self::NotStarted(_) | Self::Call(..) | Self::Accesses(..))
@@ -69,52 +69,52 @@ type Spot = (Option<String>, Option<String>, Option<String>, Option<i64>);
 
 /// One finding for each place at which ranks stand for which others wait.
 pub fn find(context: &Context<'_>) -> Vec<Finding> {
-    let places = places(context, |proc| !context.polling.is_stuck(proc));
-    if places.is_empty() {
+    let delays = by_delay(context, |proc| !context.polling.is_stuck(proc));
+    if delays.is_empty() {
         return Vec::new();
     }
     let waiters = Waiters::new(context.possible);
-    let mut found = Vec::new();
-    for (place, mut procs) in places.into_iter().take(4 * SHOWN) {
-        if found.len() == SHOWN {
+    let mut findings = Vec::new();
+    for (delay, mut procs) in delays.into_iter().take(4 * SHOWN) {
+        if findings.len() == SHOWN {
             break;
         }
-        let waiting = waiters.of(context, &procs);
+        let waiting = waiters.not_stuck(context, &procs);
         if waiting.is_empty() {
             continue;
         }
         // Of a few at one place those for whom somebody waits.
         if procs.len() > 1 && procs.len() <= SHOWN {
-            procs.retain(|proc| !waiters.of(context, &[*proc]).is_empty());
+            procs.retain(|proc| !waiters.not_stuck(context, &[*proc]).is_empty());
         }
-        found.push(finding(context, &place, &procs, &waiting));
+        findings.push(finding(context, &delay, &procs, &waiting));
     }
-    found
+    findings
 }
 
-/// Ranks that may go on, with what they do, by the places at which they stand.
-fn places(context: &Context<'_>, wanted: impl Fn(ProcIndex) -> bool) -> BTreeMap<Place, Vec<ProcIndex>> {
-    let mut places: BTreeMap<Place, Vec<ProcIndex>> = BTreeMap::new();
+/// Ranks that may go on, by what holds them up.
+fn by_delay(context: &Context<'_>, wanted: impl Fn(ProcIndex) -> bool) -> BTreeMap<Delay, Vec<ProcIndex>> {
+    let mut delays: BTreeMap<Delay, Vec<ProcIndex>> = BTreeMap::new();
     for (index, state) in context.waits.states.iter().enumerate() {
         let proc = ProcIndex(index);
-        // Whoever has what it waits for is told of instead.
+        // The finding is about whoever has what it waits for.
         if context.waits.held.contains_key(&proc) {
             continue;
         }
-        let place = match state {
+        let delay = match state {
             ProcState::Free(free) => {
                 let signal = handler(context, proc, free);
                 let awaits = || awaits(context, proc, free);
-                signal.or_else(awaits).or_else(|| place(free, is_before_init(context, proc)))
+                signal.or_else(awaits).or_else(|| delay_of(free, is_before_init(context, proc)))
             }
             ProcState::Blocked(threads) => accesses(threads, context.seen.get(index).copied().unwrap_or_default()),
             _ => None,
         };
-        if let Some(place) = place.filter(|_| wanted(proc)) {
-            places.entry(place).or_default().push(proc);
+        if let Some(delay) = delay.filter(|_| wanted(proc)) {
+            delays.entry(delay).or_default().push(proc);
         }
     }
-    places
+    delays
 }
 
 /// What ranks do that may go on, and for which some of those wait that never can: `rank 0 is outside MPI in solve`.
@@ -125,9 +125,9 @@ pub fn besides(context: &Context<'_>) -> Option<String> {
         let mut waiting = waiters.iter().flat_map(|waiters| waiters.all(procs));
         waiting.any(|proc| context.perhaps_stuck(proc))
     };
-    let places = places(context, |proc| !context.perhaps_stuck(proc));
-    let (place, procs) = places.into_iter().take(4 * SHOWN).find(|(_, procs)| waits(procs))?;
-    Some(format!("{} {}", words::procs(context.job, &procs), does(&place, procs.len()).0))
+    let delays = by_delay(context, |proc| !context.perhaps_stuck(proc));
+    let (delay, procs) = delays.into_iter().take(4 * SHOWN).find(|(_, procs)| waits(procs))?;
+    Some(format!("{} {}", words::procs(context.job, &procs), does(&delay, procs.len()).0))
 }
 
 fn is_before_init(context: &Context<'_>, proc: ProcIndex) -> bool {
@@ -139,7 +139,7 @@ fn spot(thread: &Outside) -> Spot {
 }
 
 /// That of a rank outside MPI whose thread is in the handler of a signal.
-fn handler(context: &Context<'_>, proc: ProcIndex, free: &Free<'_>) -> Option<Place> {
+fn handler(context: &Context<'_>, proc: ProcIndex, free: &Free<'_>) -> Option<Delay> {
     let Free::Outside(thread) = free else { return None };
     let is_its =
         |one: &&Exception| one.state == ExceptionState::Signal && one.thread.is_none_or(|own| own == thread.thread);
@@ -152,56 +152,56 @@ fn handler(context: &Context<'_>, proc: ProcIndex, free: &Free<'_>) -> Option<Pl
     } else {
         InHandler::Runs
     };
-    Some(Place::Handler(Box::new(exception), does))
+    Some(Delay::Handler(Box::new(exception), does))
 }
 
 /// That of a rank outside MPI of which it is known what it waits for.
-fn awaits(context: &Context<'_>, proc: ProcIndex, free: &Free<'_>) -> Option<Place> {
+fn awaits(context: &Context<'_>, proc: ProcIndex, free: &Free<'_>) -> Option<Delay> {
     let Free::Outside(thread) = free else { return None };
-    let found = awaited(thread)?;
-    let doing = match found.kind {
+    let awaited = awaited(thread)?;
+    let doing = match awaited.kind {
         AwaitedKind::Reader => Doing::Output,
         AwaitedKind::Writer => Doing::Input,
         AwaitedKind::Opener => Doing::Opening,
         _ => Doing::Held,
     };
-    Some(Place::Awaits(held::awaited(context, proc, found), doing, spot(thread)))
+    Some(Delay::Awaits(held::awaited(context, proc, awaited), doing, spot(thread)))
 }
 
-fn place(free: &Free<'_>, is_before_init: bool) -> Option<Place> {
+fn delay_of(free: &Free<'_>, is_before_init: bool) -> Option<Delay> {
     match free {
-        Free::Stopped(by) => Some(Place::Stopped(*by)),
-        Free::NotStarted => Some(Place::NotStarted((None, None, None, None))),
+        Free::Stopped(by) => Some(Delay::Stopped(*by)),
+        Free::NotStarted => Some(Delay::NotStarted((None, None, None, None))),
         Free::Outside(thread) => Some(outside(thread, is_before_init)),
-        Free::Polling(call) | Free::Local(call) => Some(Place::Call(call.c_name().into_owned(), spot_of(call))),
+        Free::Polling(call) | Free::Local(call) => Some(Delay::Call(call.c_name().into_owned(), spot_of(call))),
         Free::Unknown | Free::NotRead => None,
     }
 }
 
-fn outside(thread: &Outside, is_before_init: bool) -> Place {
+fn outside(thread: &Outside, is_before_init: bool) -> Delay {
     let spot = spot(thread);
     // A library of GPUs may wait by a lock of its own.
     if let Some((does, name)) = device_call(thread) {
-        return Place::Device(does, name.to_owned(), spot);
+        return Delay::Device(does, name.to_owned(), spot);
     }
     match writes_output(thread) {
-        _ if in_lock(thread) => Place::Lock(spot),
-        _ if reads_input(thread) => Place::Input(spot),
-        Some(file) => Place::Output(file, spot),
-        None if is_before_init => Place::NotStarted(spot),
-        None => Place::Work(spot),
+        _ if in_lock(thread) => Delay::Lock(spot),
+        _ if reads_input(thread) => Delay::Input(spot),
+        Some(file) => Delay::Output(file, spot),
+        None if is_before_init => Delay::NotStarted(spot),
+        None => Delay::Work(spot),
     }
 }
 
 /// That of a rank in a one-sided call that ends by itself. Where two looks find it there it calls it again and again: it may look
 /// for what another one writes.
-fn accesses(threads: &[Thread<'_>], seen: Seen) -> Option<Place> {
+fn accesses(threads: &[Thread<'_>], seen: Seen) -> Option<Delay> {
     let [thread] = threads else { return None };
     if !thread.wait_kind.is_one_sided() || thread.need != Need::Nothing && seen != Seen::Moved {
         return None;
     }
     let (function, spot) = (thread.call.c_name().into_owned(), spot_of(thread.call));
-    Some(if seen == Seen::Once { Place::Call(function, spot) } else { Place::Accesses(function, spot) })
+    Some(if seen == Seen::Once { Delay::Call(function, spot) } else { Delay::Accesses(function, spot) })
 }
 
 fn spot_of(call: &Call) -> Spot {
@@ -236,7 +236,7 @@ impl<'a> Waiters<'a> {
     }
 
     /// Who waits for any of these, directly or through others, and is not stuck anyway.
-    pub fn of(&self, context: &Context<'_>, procs: &[ProcIndex]) -> Vec<ProcIndex> {
+    pub fn not_stuck(&self, context: &Context<'_>, procs: &[ProcIndex]) -> Vec<ProcIndex> {
         let moved = |proc: ProcIndex| context.seen.get(proc.0) == Some(&Seen::Moved);
         let mut waiting = self.all(procs);
         waiting.retain(|proc| !moved(*proc) && !context.perhaps_stuck(*proc));
@@ -271,12 +271,12 @@ impl<'a> Waiters<'a> {
     }
 }
 
-/// What so many ranks do at a place, after their names.
-fn does(place: &Place, ranks: usize) -> (String, Doing) {
+/// What so many ranks do, after their names.
+fn does(delay: &Delay, ranks: usize) -> (String, Doing) {
     let verb = |one: &'static str, many: &'static str| if ranks == 1 { one } else { many };
-    match place {
-        Place::Stopped(by) => (format!("{} {}", verb("is", "are"), by.participle()), Doing::Stopped(*by)),
-        Place::Handler(exception, does) => {
+    match delay {
+        Delay::Stopped(by) => (format!("{} {}", verb("is", "are"), by.participle()), Doing::Stopped(*by)),
+        Delay::Handler(exception, does) => {
             let it = verb("it waits", "they wait");
             let waits = match does {
                 InHandler::WaitsForHeap => format!(", where {it} for the heap's lock"),
@@ -285,40 +285,40 @@ fn does(place: &Place, ranks: usize) -> (String, Doing) {
             };
             (format!("{}{waits}", exceptions::does(exception, ranks)), Doing::Handler)
         }
-        Place::Lock(spot) => (
+        Delay::Lock(spot) => (
             format!("{} outside MPI and wait{} for another thread{}", verb("is", "are"), verb("s", ""), within(spot)),
             Doing::Lock,
         ),
-        Place::Awaits(what, doing, spot) => {
-            (format!("{} for {what}{}", words::wait(ranks), after_comma(&within(spot))), *doing)
+        Delay::Awaits(clause, doing, spot) => {
+            (format!("{} for {clause}{}", words::wait(ranks), after_comma(&within(spot))), *doing)
         }
-        Place::Input(spot) => (format!("read{} input{}", verb("s", ""), within(spot)), Doing::Input),
-        Place::Output(file, spot) => {
+        Delay::Input(spot) => (format!("read{} input{}", verb("s", ""), within(spot)), Doing::Input),
+        Delay::Output(file, spot) => {
             let is = verb("is", "are");
             (format!("{is} blocked writing to {}{}", output(*file, ranks), within(spot)), Doing::Output)
         }
-        Place::Device(does, name, spot) => {
+        Delay::Device(does, name, spot) => {
             let its = verb("its", "their");
-            let what = match does {
+            let clause = match does {
                 DeviceCall::Waits => format!("wait{} for {its} GPU ({name})", verb("s", "")),
                 DeviceCall::Asks => format!("ask{} again and again for {its} GPU ({name})", verb("s", "")),
                 DeviceCall::Meets => format!("{} in {name}, which waits for other ranks,", verb("is", "are")),
             };
-            // The library's own functions have no names that tell anything.
+            // The library's own functions have no names that mean anything to a reader.
             let spot = (None, spot.1.clone(), None, None);
-            (format!("{what}{}", within(&spot)), Doing::Device)
+            (format!("{clause}{}", within(&spot)), Doing::Device)
         }
-        Place::Work(spot) => (format!("{} outside MPI{}", verb("is", "are"), within(spot)), Doing::Work),
-        Place::NotStarted(spot) => {
+        Delay::Work(spot) => (format!("{} outside MPI{}", verb("is", "are"), within(spot)), Doing::Work),
+        Delay::NotStarted(spot) => {
             let within = within(spot);
             let there = if within.is_empty() { String::new() } else { format!(" and {}{within}", verb("is", "are")) };
             (format!("{} not called MPI_Init yet{there}", verb("has", "have")), Doing::NotStarted)
         }
-        Place::Accesses(function, spot) => {
+        Delay::Accesses(function, spot) => {
             let calls = verb("calls", "call");
             (format!("{calls} {function} again and again{}", within(spot)), Doing::Accesses)
         }
-        Place::Call(function, spot) => {
+        Delay::Call(function, spot) => {
             let doing = if wait_kind(function).is_one_sided() { Doing::Accesses } else { Doing::Call };
             (format!("{} in {function}{}", verb("is", "are"), after_comma(&within(spot))), doing)
         }
@@ -335,19 +335,19 @@ fn output(file: i64, ranks: usize) -> String {
     }
 }
 
-fn finding(context: &Context<'_>, place: &Place, procs: &[ProcIndex], waiting: &[ProcIndex]) -> Finding {
+fn finding(context: &Context<'_>, delay: &Delay, procs: &[ProcIndex], waiting: &[ProcIndex]) -> Finding {
     let job = context.job;
     let who = words::procs(job, procs);
     let verb = |one: &'static str, many: &'static str| if procs.len() == 1 { one } else { many };
-    let (does, doing) = does(place, procs.len());
+    let (does, doing) = does(delay, procs.len());
     // Whoever looks at its own memory until the others have written to it waits for ever: they may need its library.
-    let accesses = if matches!(place, Place::Work(_)) { one_sided(context, waiting) } else { Vec::new() };
-    let kind = match place {
-        Place::Work(_) if accesses.is_empty() => FindingKind::SlowRank,
-        Place::Stopped(_)
-        | Place::Lock(_)
-        | Place::Work(_)
-        | Place::Handler(_, InHandler::WaitsForHeap | InHandler::WaitsForThread) => FindingKind::StuckOutside,
+    let accesses = if matches!(delay, Delay::Work(_)) { one_sided(context, waiting) } else { Vec::new() };
+    let kind = match delay {
+        Delay::Work(_) if accesses.is_empty() => FindingKind::SlowRank,
+        Delay::Stopped(_)
+        | Delay::Lock(_)
+        | Delay::Work(_)
+        | Delay::Handler(_, InHandler::WaitsForHeap | InHandler::WaitsForThread) => FindingKind::StuckOutside,
         _ => FindingKind::SlowRank,
     };
     let waits = words::wait(waiting.len());
@@ -356,17 +356,17 @@ fn finding(context: &Context<'_>, place: &Place, procs: &[ProcIndex], waiting: &
         let (functions, them) = (words::list(&accesses, "and"), verb("it", "them"));
         summary.push_str(&format!(" in {functions}, which may need {them} to call MPI"));
     }
-    let letters = letters(context, place, procs);
+    let letters = letters(context, delay, procs);
     if letters > 0 {
         let (it, does, them) = (verb("it", "they"), verb("does", "do"), verb("it", "them"));
         let (messages, wait) = (words::counted(letters, "message"), words::wait(letters));
         summary.push_str(&format!(" ({it} {does} not take part in MPI: {messages} {wait} for {them})"));
     }
-    if let Some(others) = shares_memory_with(context, place, procs).filter(|_| accesses.is_empty()) {
+    if let Some(others) = shares_memory_with(context, delay, procs).filter(|_| accesses.is_empty()) {
         let it_waits = verb("it waits", "they wait");
         summary.push_str(&format!("; perhaps {it_waits} for {}", shared_memory(&others)));
     }
-    if let Some(other) = other_tag::clause(context, procs).filter(|_| place.is_outside()) {
+    if let Some(other) = other_tag::clause(context, procs).filter(|_| delay.is_outside()) {
         summary.push_str(&format!("; {other}"));
     }
     let mut evidence = Vec::new();
@@ -381,23 +381,23 @@ fn finding(context: &Context<'_>, place: &Place, procs: &[ProcIndex], waiting: &
     }
     let mut calls = context.calls(procs);
     calls.extend(context.calls(waiting));
-    evidence.extend(in_the_kernel(context, place, procs));
+    evidence.extend(in_the_kernel(context, delay, procs));
     let mut finding = Finding {
         kind,
         summary,
         ranks: context.ranks(procs),
         calls,
-        certain: !matches!(place, Place::Lock(_) | Place::Handler(..)) && accesses.is_empty(),
+        certain: !matches!(delay, Delay::Lock(_) | Delay::Handler(..)) && accesses.is_empty(),
         evidence,
         blamed: context.blamed(procs),
         ..Finding::default()
     };
-    if let Place::Handler(exception, _) = place {
+    if let Delay::Handler(exception, _) = delay {
         finding.exceptions = vec![RankException { ranks: finding.ranks.clone(), exception: (**exception).clone() }];
         finding.blamed = exceptions::blamed(&finding.exceptions);
     }
     advice::give(&mut finding, Change::Rank(if accesses.is_empty() { doing } else { Doing::Target }));
-    if let Place::Handler(exception, _) = place {
+    if let Delay::Handler(exception, _) = delay {
         advice::of_exceptions(&mut finding, exception);
     }
     finding
@@ -417,13 +417,13 @@ fn one_sided(context: &Context<'_>, waiting: &[ProcIndex]) -> Vec<String> {
 }
 
 /// The other ranks that share memory which these have at hand where they run.
-fn shares_memory_with(context: &Context<'_>, place: &Place, procs: &[ProcIndex]) -> Option<String> {
-    let Place::Work(_) = place else { return None };
+fn shares_memory_with(context: &Context<'_>, delay: &Delay, procs: &[ProcIndex]) -> Option<String> {
+    let Delay::Work(_) = delay else { return None };
     let mut others = Vec::new();
     for proc in procs {
         let ProcState::Free(Free::Outside(thread)) = &context.waits.states[proc.0] else { continue };
         let shared = thread.system_call.as_ref().and_then(|call| call.waits_for.as_deref());
-        let Some(shared) = shared.filter(|found| found.kind == AwaitedKind::SharedMemory) else { continue };
+        let Some(shared) = shared.filter(|awaited| awaited.kind == AwaitedKind::SharedMemory) else { continue };
         let process = context.process(*proc)?;
         let rank = |pid: i64| context.waits.by_pid.beside(process, pid);
         others.extend(shared.owners.iter().filter_map(|owner| rank(owner.pid?)));
@@ -435,18 +435,18 @@ fn shares_memory_with(context: &Context<'_>, place: &Place, procs: &[ProcIndex])
 }
 
 /// How many messages of the application lie in front of ranks that stand outside MPI.
-fn letters(context: &Context<'_>, place: &Place, procs: &[ProcIndex]) -> usize {
-    if !place.is_outside() {
+fn letters(context: &Context<'_>, delay: &Delay, procs: &[ProcIndex]) -> usize {
+    if !delay.is_outside() {
         return 0;
     }
-    let of = |proc: &ProcIndex| context.matching.of_proc(*proc).iter();
+    let operations = |proc: &ProcIndex| context.matching.of_proc(*proc).iter();
     let waits = |entry: &&Entry<'_>| entry.is_own() && entry.operation.status == OperationStatus::InTransit;
-    procs.iter().flat_map(of).filter(waits).count()
+    procs.iter().flat_map(operations).filter(waits).count()
 }
 
 /// A hint at messages that have come no further than the kernel's connections, in front of ranks that stand outside MPI.
-fn in_the_kernel(context: &Context<'_>, place: &Place, procs: &[ProcIndex]) -> Option<String> {
-    if !place.is_outside() {
+fn in_the_kernel(context: &Context<'_>, delay: &Delay, procs: &[ProcIndex]) -> Option<String> {
+    if !delay.is_outside() {
         return None;
     }
     let unread = |proc: &ProcIndex| context.process(*proc)?.tcp.as_ref()?.unread_bytes;

@@ -13,14 +13,14 @@ impl Knots {
     /// first. It has at least two nodes that count where the knot has. In knots too large to be searched whole, the shortest
     /// that was found. Empty where the knot has none: its node waits for what nobody brings about.
     pub fn cycle(&self, knot: usize, counts: impl Fn(NodeId) -> bool) -> Vec<NodeId> {
-        let Some(found) = self.knots.get(knot) else { return Vec::new() };
+        let Some(searched) = self.knots.get(knot) else { return Vec::new() };
         // Where no node counts each may begin a cycle.
-        let any = found.nodes.iter().any(|node| counts(*node));
+        let any = searched.nodes.iter().any(|node| counts(*node));
         let counts = |node: NodeId| !any || counts(node);
         let mut search =
-            Search { knots: self, knot, from: vec![None; 2 * found.nodes.len()], touched: Vec::new(), steps: 0 };
-        let mut best = Found { length: usize::MAX, nodes: Vec::new() };
-        for start in found.nodes.iter().copied().filter(|node| counts(*node)) {
+            Search { knots: self, knot, from: vec![None; 2 * searched.nodes.len()], touched: Vec::new(), steps: 0 };
+        let mut best = Cycle { length: usize::MAX, nodes: Vec::new() };
+        for start in searched.nodes.iter().copied().filter(|node| counts(*node)) {
             if let Some(shorter) = search.cycle(start, &counts, best.length) {
                 best = shorter;
             }
@@ -33,7 +33,7 @@ impl Knots {
 }
 
 /// A cycle, and how many of its nodes count.
-struct Found {
+struct Cycle {
     length: usize,
     nodes: Vec<NodeId>,
 }
@@ -51,7 +51,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     /// The cycle through a node with the fewest that count, if it has fewer than `bound`.
-    fn cycle(&mut self, start: NodeId, counts: &impl Fn(NodeId) -> bool, bound: usize) -> Option<Found> {
+    fn cycle(&mut self, start: NodeId, counts: &impl Fn(NodeId) -> bool, bound: usize) -> Option<Cycle> {
         for state in self.touched.drain(..) {
             self.from[state] = None;
         }
@@ -67,7 +67,7 @@ impl Search<'_> {
                 let far = at % 2 == 1;
                 if *on == start {
                     if far {
-                        return Some(Found { length, nodes: self.path(at) });
+                        return Some(Cycle { length, nodes: self.path(at) });
                     }
                     own.get_or_insert(at);
                     continue;
@@ -85,7 +85,7 @@ impl Search<'_> {
             }
         }
         // Any other cycle is preferred to it.
-        own.filter(|_| bound == usize::MAX).map(|at| Found { length: usize::MAX, nodes: self.path(at) })
+        own.filter(|_| bound == usize::MAX).map(|at| Cycle { length: usize::MAX, nodes: self.path(at) })
     }
 
     fn reach(&mut self, state: usize, from: usize) {

@@ -75,7 +75,7 @@ impl Knots {
     }
 
     /// The knot that a node is in; `None` for one that merely waits, or can go on.
-    pub fn of(&self, node: NodeId) -> Option<usize> {
+    pub fn knot_of(&self, node: NodeId) -> Option<usize> {
         self.of_node.get(node.0).copied().flatten().map(|(knot, _)| knot)
     }
 
@@ -91,17 +91,18 @@ impl Knots {
         std::iter::successors(next(&node), move |at| next(at))
     }
 
-    /// For whom a stuck node waits that is itself stuck, in the order in which it was told.
+    /// The stuck nodes for which a stuck node waits, in the order in which they were added.
     pub fn waits_for(&self, node: NodeId) -> &[NodeId] {
-        if node.0 < self.of_node.len() { self.stuck.of(node) } else { &[] }
+        if node.0 < self.of_node.len() { self.stuck.neighbours(node) } else { &[] }
     }
 }
 
 /// Those of `nodes` nodes that lead to one another by edges, in one step or in many: each circle by its nodes, ascending.
 pub fn circles(nodes: usize, edges: impl IntoIterator<Item = (usize, usize)>) -> Vec<Vec<usize>> {
     let edges = edges.into_iter().filter(|(one, other)| one.max(other) < &nodes);
-    let found = Components::new(nodes, (0..nodes).map(NodeId), edges.map(|(one, other)| (NodeId(one), NodeId(other))));
-    let circles = found.members.into_iter().filter(|members| members.len() > 1);
+    let components =
+        Components::new(nodes, (0..nodes).map(NodeId), edges.map(|(one, other)| (NodeId(one), NodeId(other))));
+    let circles = components.members.into_iter().filter(|members| members.len() > 1);
     circles
         .map(|members| {
             let mut places: Vec<usize> = members.into_iter().map(|node| node.0).collect();
@@ -121,7 +122,7 @@ fn ways(
     let mut towards = vec![None; nodes];
     let mut next: VecDeque<NodeId> = (0..nodes).map(NodeId).filter(|node| of_node[node.0].is_some()).collect();
     while let Some(on) = next.pop_front() {
-        for node in waiters.of(on) {
+        for node in waiters.neighbours(on) {
             if of_node[node.0].is_none() && towards[node.0].is_none() {
                 towards[node.0] = Some(on);
                 next.push_back(*node);
@@ -150,10 +151,10 @@ impl Components {
             }
         }
         // Not Tarjan's algorithm, which petgraph has as a recursive function.
-        let found = kosaraju_scc(&graph);
+        let components = kosaraju_scc(&graph);
         let mut of_node = vec![None; nodes];
-        let mut members = Vec::with_capacity(found.len());
-        for (index, component) in found.into_iter().enumerate() {
+        let mut members = Vec::with_capacity(components.len());
+        for (index, component) in components.into_iter().enumerate() {
             let component: Vec<NodeId> = component.into_iter().map(|place| graph[place]).collect();
             for node in &component {
                 of_node[node.0] = Some(index);

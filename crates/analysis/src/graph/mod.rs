@@ -30,7 +30,7 @@ pub enum Gate {
 #[derive(Debug, Clone, Default)]
 pub struct Graph {
     gates: Vec<Gate>,
-    /// Who waits for whom, in the order in which it was told.
+    /// Who waits for whom, in the order in which it was added.
     edges: Vec<(NodeId, NodeId)>,
 }
 
@@ -81,7 +81,7 @@ impl Graph {
         self.gates.get(node.0).copied().unwrap_or(Gate::All)
     }
 
-    /// Who waits for whom, in the order in which it was told.
+    /// Who waits for whom, in the order in which it was added.
     pub fn edges(&self) -> impl Iterator<Item = (NodeId, NodeId)> + '_ {
         self.edges.iter().copied()
     }
@@ -118,7 +118,7 @@ impl Graph {
             missing.iter().zip(freed).map(|(missing, freed)| *missing == 0 || freed).collect();
         let mut next: Vec<NodeId> = (0..self.len()).map(NodeId).filter(|node| released[node.0]).collect();
         while let Some(on) = next.pop() {
-            for node in waiters.of(on) {
+            for node in waiters.neighbours(on) {
                 missing[node.0] = missing[node.0].saturating_sub(1);
                 if missing[node.0] == 0 && !released[node.0] {
                     released[node.0] = true;
@@ -164,7 +164,7 @@ impl Adjacency {
         Self { starts, neighbours }
     }
 
-    fn of(&self, node: NodeId) -> &[NodeId] {
+    fn neighbours(&self, node: NodeId) -> &[NodeId] {
         &self.neighbours[self.starts[node.0]..self.starts[node.0 + 1]]
     }
 }

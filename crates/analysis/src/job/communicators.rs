@@ -4,8 +4,8 @@
 //! members. So an identity is the id together with the members. No process has two communicators of one id at a time (each
 //! picks one that is free at all of its members: `ompi_comm_nextcid` in ompi/communicator/comm_cid.c, Open MPI v4.1.4 and
 //! v5.0.7; `MPIR_Get_contextid_sparse_group` in src/mpi/comm/contextid.c, MPICH v4.0.2); so where one member's groups are
-//! not known whole, it belongs to the communicator of its id whose known members it is one of. What is found without an id,
-//! or without members, is told as doubtful unless there is no other that it can be.
+//! not known whole, it belongs to the communicator of its id whose known members it is one of. What has no id,
+//! or no members, is doubtful unless there is no other that it can be.
 
 use hashbrown::{HashMap, HashSet};
 use std::fmt;
@@ -199,7 +199,7 @@ pub(super) fn identify<'a>(
     by_rank: &HashMap<i64, ProcIndex>,
 ) -> (Vec<Shared<'a>>, Vec<Vec<CommunicatorId>>) {
     let mut all = Identities {
-        found: Vec::new(),
+        communicators: Vec::new(),
         by_key: HashMap::new(),
         same: Vec::new(),
         before: Vec::new(),
@@ -259,7 +259,7 @@ pub(super) fn identify<'a>(
         }
     }
     all.finish(procs);
-    (all.found, by_place)
+    (all.communicators, by_place)
 }
 
 /// Communicators by the ids of their sides, in no order, and a member.
@@ -276,9 +276,9 @@ struct Same {
 const MAX_SAME: usize = 3;
 
 struct Identities<'a, 'b> {
-    found: Vec<Shared<'a>>,
+    communicators: Vec<Shared<'a>>,
     by_key: HashMap<Key<'a>, usize>,
-    /// In the order in which they were found.
+    /// In the order in which they were added.
     same: Vec<(Key<'a>, Same)>,
     /// Which of them the process before has at each place: mostly the next one has them, too.
     before: Vec<usize>,
@@ -317,7 +317,7 @@ impl<'a> Identities<'a, '_> {
     }
 
     /// A communicator of a process alone, such as its MPI_COMM_SELF: nobody else can have it, so no other is looked for. `None`
-    /// where it is none, or what it says is not beyond doubt. `places`: what was found of this process before.
+    /// where it is none, or what it says is not beyond doubt. `places`: the earlier communicators of this process.
     fn alone(
         &mut self,
         proc: ProcIndex,
@@ -330,14 +330,14 @@ impl<'a> Identities<'a, '_> {
         let is_own = rank.is_some() && *member == rank && self.by_rank.get(&rank?) == Some(&proc);
         let context = communicator.context_id.as_ref()?;
         let is_known = is_own && communicator.local_rank == Some(0) && communicator.remote_group.is_none();
-        let mut before = places.iter().filter_map(|id| self.found.get(id.0)?.views.first());
+        let mut before = places.iter().filter_map(|id| self.communicators.get(id.0)?.views.first());
         if !is_known || before.any(|view| view.communicator.context_id.as_ref() == Some(context)) {
             return None;
         }
         let view = View { proc, side: Side::First, place, communicator };
         let groups = Some(vec![vec![Some(proc)]]);
-        self.found.push(Shared { name: &communicator.name, groups, views: vec![view], doubt: None });
-        Some(CommunicatorId(self.found.len() - 1))
+        self.communicators.push(Shared { name: &communicator.name, groups, views: vec![view], doubt: None });
+        Some(CommunicatorId(self.communicators.len() - 1))
     }
 
     /// Adds a view to the communicator of its key: the first that this process does not have yet.
@@ -351,7 +351,7 @@ impl<'a> Identities<'a, '_> {
             self.join(id, seen.view);
             return id;
         }
-        let id = CommunicatorId(self.found.len());
+        let id = CommunicatorId(self.communicators.len());
         same.ids.push(id);
         let first = same.ids.first().copied();
         let members = |group: GroupId| -> Vec<Option<ProcIndex>> {
@@ -362,7 +362,7 @@ impl<'a> Identities<'a, '_> {
         let name = seen.view.communicator.name.as_str();
         // Every process has an MPI_COMM_SELF.
         let members = first_group.map_or(0, |group| self.groups.members(group).len());
-        self.found.push(Shared { name, groups, views: Vec::with_capacity(members.min(4)), doubt: None });
+        self.communicators.push(Shared { name, groups, views: Vec::with_capacity(members.min(4)), doubt: None });
         self.join(id, seen.view);
         if first != Some(id) {
             for id in first.into_iter().chain([id]) {
@@ -393,18 +393,18 @@ impl<'a> Identities<'a, '_> {
     }
 
     fn views(&self) -> impl Iterator<Item = (CommunicatorId, ProcIndex)> {
-        let all = self.found.iter().enumerate();
+        let all = self.communicators.iter().enumerate();
         all.flat_map(|(id, shared)| shared.views.iter().map(move |view| (CommunicatorId(id), view.proc)))
     }
 
     fn join(&mut self, id: CommunicatorId, view: View<'a>) {
-        if let Some(shared) = self.found.get_mut(id.0) {
+        if let Some(shared) = self.communicators.get_mut(id.0) {
             shared.views.push(view);
         }
     }
 
     fn doubt(&mut self, id: CommunicatorId, why: Doubt) {
-        if let Some(shared) = self.found.get_mut(id.0) {
+        if let Some(shared) = self.communicators.get_mut(id.0) {
             shared.doubt.get_or_insert(why);
         }
     }
@@ -415,7 +415,8 @@ impl<'a> Identities<'a, '_> {
         for (key, same) in &self.same {
             let Some(context) = key.context else { continue };
             for id in same.ids.iter().take(MAX_SAME) {
-                let groups = self.found.get(id.0).and_then(|shared| shared.groups.as_deref()).unwrap_or_default();
+                let groups =
+                    self.communicators.get(id.0).and_then(|shared| shared.groups.as_deref()).unwrap_or_default();
                 for (group, side) in groups.iter().zip([Side::First, Side::Second]) {
                     for proc in group.iter().copied().flatten() {
                         let known = members.entry((unordered(context), proc)).or_default();
@@ -468,7 +469,7 @@ impl<'a> Identities<'a, '_> {
     /// Whether what a process of `side` knows of a communicator's members is not against it.
     fn fits(&mut self, id: CommunicatorId, side: Side, seen: &Seen<'a>) -> bool {
         let communicator = seen.view.communicator;
-        let Some(shared) = self.found.get(id.0) else { return false };
+        let Some(shared) = self.communicators.get(id.0) else { return false };
         let (peers, len) = (shared.peers(side), shared.group(side).len());
         let same_sort = communicator.remote_group.is_some() == shared.is_inter();
         let (own, other) =
@@ -480,9 +481,10 @@ impl<'a> Identities<'a, '_> {
     }
 
     fn agrees(&mut self, group: GroupId, id: CommunicatorId, side: Side) -> bool {
-        let (by_rank, groups, found) = (self.by_rank, &self.groups, &self.found);
+        let (by_rank, groups, communicators) = (self.by_rank, &self.groups, &self.communicators);
         *self.fitting.entry((group, id, side)).or_insert_with(|| {
-            let (said, known) = (groups.members(group), found.get(id.0).map_or(&[][..], |shared| shared.group(side)));
+            let (said, known) =
+                (groups.members(group), communicators.get(id.0).map_or(&[][..], |shared| shared.group(side)));
             let member = |rank: i64| by_rank.get(&rank).copied();
             let agree =
                 |(rank, known): (&Option<i64>, &Option<ProcIndex>)| rank.is_none_or(|rank| member(rank) == *known);
@@ -490,10 +492,10 @@ impl<'a> Identities<'a, '_> {
         })
     }
 
-    /// Orders the views, fills members in that only their own processes tell, and doubts what contradicts itself.
+    /// Orders the views, fills in members that only their own processes know, and doubts what contradicts itself.
     fn finish(&mut self, procs: &[Proc<'a>]) {
         let mut room = MAX_UNKNOWN_MEMBERS;
-        for shared in &mut self.found {
+        for shared in &mut self.communicators {
             shared.views.sort_by_key(|view| view.proc);
             if shared.groups.is_none() {
                 let view = shared.views.first().map(|view| view.communicator);

@@ -11,7 +11,7 @@ pub struct ProcIndex(pub usize);
 /// A process of the job.
 #[derive(Debug, Clone, Copy)]
 pub struct Proc<'a> {
-    /// Its global rank (`Snapshot::rank_of`); `None` for a process that was read and does not tell it.
+    /// Its global rank (`Snapshot::rank_of`); `None` for a process that was read and has none.
     pub rank: Option<i64>,
     /// What was read of it; `None` for one that is only a member of a group.
     pub process: Option<&'a Process>,
@@ -38,7 +38,10 @@ pub(super) fn all(snapshot: &Snapshot) -> (Vec<Proc<'_>>, HashMap<i64, ProcIndex
     // Groups that are kept once are looked at once: each of n processes has the n members of MPI_COMM_WORLD.
     let mut seen = HashSet::new();
     let communicators = snapshot.processes.iter().flat_map(|process| &process.communicators);
-    for group in communicators.flat_map(|found| [found.group.as_deref(), found.remote_group.as_deref()]).flatten() {
+    for group in communicators
+        .flat_map(|communicator| [communicator.group.as_deref(), communicator.remote_group.as_deref()])
+        .flatten()
+    {
         if group.len() > 1 && !seen.insert((group.as_ptr().addr(), group.len())) {
             continue;
         }

@@ -62,9 +62,9 @@ impl Matching<'_> {
         let count = |one: &View<'_>, other: &View<'_>| {
             let rank = other.communicator.local_rank?;
             let mut counted = one.communicator.traffic.iter();
-            let found = counted.find(|count| count.local_rank == rank && !count.within_local_group);
+            let traffic = counted.find(|count| count.local_rank == rank && !count.within_local_group);
             let none = one.communicator.traffic_complete.then_some((Some(0), Some(0), None));
-            found.map(|count| (count.sent, count.arrived, Some(count.modulus))).or(none)
+            traffic.map(|count| (count.sent, count.arrived, Some(count.modulus))).or(none)
         };
         let ((sent, _, one), (_, arrived, two)) = (count(sender, receiver)?, count(receiver, sender)?);
         let (sent, arrived) = (sent?, arrived?);

@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use super::{Entry, OperationId, Outcome, Place, is_over};
+use super::{Entry, OperationId, OperationPlace, Outcome, is_over};
 use crate::job::{CommunicatorId, Job, ProcIndex, Shared, Side, View};
 use model::{Operation, OperationStatus, QueueKind, Remark};
 
@@ -34,7 +34,8 @@ type Key = (CommunicatorId, Class, Option<Side>, ProcIndex);
 /// Every operation, and where those of each queue begin.
 pub(super) fn entries<'a>(job: &Job<'a>) -> (Vec<Entry<'a>>, Vec<Vec<[usize; 3]>>) {
     let communicators = job.snapshot.processes.iter().flat_map(|process| &process.communicators);
-    let queues = communicators.flat_map(|found| QueueKind::ALL.map(|queue| queue.of(found).operations.len()));
+    let queues =
+        communicators.flat_map(|communicator| QueueKind::ALL.map(|queue| queue.of(communicator).operations.len()));
     let mut entries = Vec::with_capacity(queues.sum());
     let mut starts = Vec::with_capacity(job.snapshot.processes.len());
     for (index, process) in job.snapshot.processes.iter().enumerate() {
@@ -55,7 +56,7 @@ pub(super) fn entries<'a>(job: &Job<'a>) -> (Vec<Entry<'a>>, Vec<Vec<[usize; 3]>
                 let (Some((communicator_id, shared)), Some(view)) = (known, view) else { continue };
                 for (at, operation) in queue.of(communicator).operations.iter().enumerate() {
                     entries.push(Entry {
-                        place: Place { proc, communicator: place, queue, index: at },
+                        place: OperationPlace { proc, communicator: place, queue, index: at },
                         communicator: communicator_id,
                         side: view.side,
                         operation,

@@ -20,7 +20,7 @@ use model::{Operation, OperationStatus, QueueKind, Remark};
 
 /// Where an operation stands in the snapshot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Place {
+pub struct OperationPlace {
     /// Whose it is.
     pub proc: ProcIndex,
     /// The place in `Process::communicators`.
@@ -47,9 +47,9 @@ pub enum Outcome {
     Pair(OperationId),
     /// It fits some, which others take in the outcome that was tried; with receives from any source there are others.
     Contested,
-    /// Nothing that was read fits it, or others before it take all that do. What was not read, [`Matching::blind`] tells.
+    /// Nothing that was read fits it, or others before it take all that do. [`Matching::blind`] says what was not read.
     Unmatched,
-    /// Too little is known of it, or of what it could meet, for the reason told with it.
+    /// Too little is known of it, or of what it could meet: why.
     Unclear(&'static str),
 }
 
@@ -57,7 +57,7 @@ pub enum Outcome {
 #[derive(Debug, Clone)]
 pub struct Entry<'a> {
     /// Where it stands.
-    pub place: Place,
+    pub place: OperationPlace,
     /// On which communicator.
     pub communicator: CommunicatorId,
     /// The group of that communicator that its process is in.
@@ -116,7 +116,7 @@ impl<'a> Matching<'a> {
     }
 
     /// The operation at a place.
-    pub fn id(&self, place: Place) -> Option<OperationId> {
+    pub fn id(&self, place: OperationPlace) -> Option<OperationId> {
         let starts = self.starts.get(place.proc.0)?.get(place.communicator)?;
         let id = starts.get(place.queue as usize)?.checked_add(place.index)?;
         (self.entries.get(id)?.place == place).then_some(OperationId(id))
@@ -128,7 +128,7 @@ impl<'a> Matching<'a> {
     }
 
     /// The operation at a place.
-    pub fn at(&self, place: Place) -> Option<&Entry<'a>> {
+    pub fn at(&self, place: OperationPlace) -> Option<&Entry<'a>> {
         self.entry(self.id(place)?)
     }
 

@@ -37,14 +37,14 @@ pub(super) fn join(bucket: &Bucket, entries: &mut [Entry<'_>]) {
         let Some(list) = list else { continue };
         let length = operation.desired_length;
         while let Some(arrived) = list.front().copied() {
-            let found = entries.get(arrived.0);
-            if found.is_none_or(|found| found.same.is_some()) {
+            let message = entries.get(arrived.0);
+            if message.is_none_or(|message| message.same.is_some()) {
                 list.pop_front();
                 continue;
             }
             // Messages of one tag arrive as they were sent: one of another length is an earlier one, of which nothing is left at
             // the sender.
-            let other = found.and_then(|found| found.operation.desired_length);
+            let other = message.and_then(|message| message.operation.desired_length);
             list.pop_front();
             if length.is_some() && other.is_some() && length != other {
                 continue;

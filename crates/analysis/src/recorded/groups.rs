@@ -9,7 +9,7 @@ use model::{Group, Snapshot};
 pub(super) const MOST_MEMBERS: usize = 1 << 22;
 
 /// Tells each member who the others are, as far as these were read. `room`: for how many members there is room yet.
-pub(super) fn tell(snapshot: &mut Snapshot, members: &Members, room: &mut usize) {
+pub(super) fn complete(snapshot: &mut Snapshot, members: &Members, room: &mut usize) {
     let [first, second] = [false, true].map(|side| group(snapshot, members, side, room));
     // Members mostly have one group in common, which is looked through once.
     let mut whole: Option<Group> = None;

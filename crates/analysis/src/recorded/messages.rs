@@ -99,13 +99,13 @@ fn begin(snapshot: &mut Snapshot, member: &Member, untold: u64) -> Waiting {
 }
 
 fn by_rank_and_tag(queue: &Queue) -> HashMap<(i64, i64), Vec<usize>> {
-    let mut found: HashMap<(i64, i64), Vec<usize>> = HashMap::new();
+    let mut places: HashMap<(i64, i64), Vec<usize>> = HashMap::new();
     for (place, one) in queue.operations.iter().enumerate().filter(|(_, one)| !one.any_source && !one.tag_wild) {
         if let (Some(rank), Some(tag)) = (one.desired_local_rank, one.desired_tag) {
-            found.entry((rank, tag)).or_default().push(place);
+            places.entry((rank, tag)).or_default().push(place);
         }
     }
-    found
+    places
 }
 
 /// Whether a member's peers are in the second group.
@@ -117,27 +117,27 @@ fn side_of_peers(member: &Member, is_inter: bool) -> bool {
 fn ways(snapshot: &Snapshot, members: &Members, counts: &[Counts]) -> BTreeMap<Way, Numbers> {
     let by_rank: HashMap<(bool, i64), usize> =
         members.iter().enumerate().map(|(at, member)| ((member.second, member.rank), at)).collect();
-    let mut found: BTreeMap<Way, Numbers> = BTreeMap::new();
+    let mut ways: BTreeMap<Way, Numbers> = BTreeMap::new();
     for (at, member) in members.iter().enumerate() {
         let Some(known) = recorded(snapshot, member) else { continue };
         let side = side_of_peers(member, known.remote_size.is_some());
         for count in known.messages.iter().flat_map(|all| all.iter()) {
             let Some(peer) = by_rank.get(&(side, count.peer)).copied() else { continue };
             if count.sent > 0 {
-                found.entry(Way { to: peer, from: at, tag: count.tag }).or_default().sent = Some(count.sent);
+                ways.entry(Way { to: peer, from: at, tag: count.tag }).or_default().sent = Some(count.sent);
             }
             if count.received > 0 {
-                found.entry(Way { to: at, from: peer, tag: count.tag }).or_default().received = Some(count.received);
+                ways.entry(Way { to: at, from: peer, tag: count.tag }).or_default().received = Some(count.received);
             }
         }
     }
-    // Who counts everything has none of what it does not tell.
+    // Who counts everything has sent and received none of what it does not list.
     let none = |at: usize| counts.get(at).is_some_and(|counts| counts.whole).then_some(0);
-    for (way, numbers) in &mut found {
+    for (way, numbers) in &mut ways {
         numbers.sent = numbers.sent.or_else(|| none(way.from));
         numbers.received = numbers.received.or_else(|| none(way.to));
     }
-    found
+    ways
 }
 
 fn of_way(snapshot: &mut Snapshot, members: &Members, waiting: &[Waiting], way: Way, sent: u64, received: u64) {

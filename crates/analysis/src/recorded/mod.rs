@@ -1,4 +1,4 @@
-//! What the flight recorders of several processes tell together, of which each alone knows its own part: who is in a
+//! What the flight recorders of several processes say together; each alone knows only its own part: who is in a
 //! communicator, which messages were received, and which are still to be. For processes whose queues nobody can read
 //! (`SourceKind::Recorder`).
 //!
@@ -32,12 +32,12 @@ struct Member {
 /// The members of one communicator that were read.
 type Members = Vec<Member>;
 
-/// Completes the processes whose operations the recorder tells, once they are numbered (`universe::number`). What was completed
+/// Completes the processes whose operations come from the recorder, once they are numbered (`universe::number`). What was completed
 /// before is worked out anew: there may be more processes now.
 pub fn complete(snapshot: &mut Snapshot) {
     let mut room = groups::MOST_MEMBERS;
     for members in of_all(snapshot) {
-        groups::tell(snapshot, &members, &mut room);
+        groups::complete(snapshot, &members, &mut room);
         messages::settle(snapshot, &members);
         collectives::settle(snapshot, &members);
     }
@@ -48,7 +48,7 @@ pub fn complete(snapshot: &mut Snapshot) {
 fn of_all(snapshot: &Snapshot) -> Vec<Members> {
     type Key<'a> = (Option<i64>, Option<&'a Text>, u64, Option<usize>);
     let mut at: HashMap<Key<'_>, usize> = HashMap::new();
-    let mut found: Vec<Members> = Vec::new();
+    let mut by_communicator: Vec<Members> = Vec::new();
     for (index, process) in snapshot.processes.iter().enumerate() {
         if process.source.as_ref().is_none_or(|source| source.kind != SourceKind::Recorder) {
             continue;
@@ -60,10 +60,10 @@ fn of_all(snapshot: &Snapshot) -> Vec<Members> {
             let alone = (known.size == Some(1) && known.remote_size.is_none()).then_some(index);
             let key = (process.world, process.world_key.as_ref(), identity.0, alone);
             let place_of = *at.entry(key).or_insert_with(|| {
-                found.push(Members::new());
-                found.len() - 1
+                by_communicator.push(Members::new());
+                by_communicator.len() - 1
             });
-            found[place_of].push(Member {
+            by_communicator[place_of].push(Member {
                 process: index,
                 communicator: place,
                 second: known.second.unwrap_or(false),
@@ -72,7 +72,7 @@ fn of_all(snapshot: &Snapshot) -> Vec<Members> {
             });
         }
     }
-    found
+    by_communicator
 }
 
 /// What the recorder has of a member's communicator.

@@ -1,4 +1,4 @@
-//! Which frames of a stack tell a person something.
+//! Which frames of a stack are worth showing.
 
 use hashbrown::HashSet;
 
@@ -38,12 +38,12 @@ pub struct Shown<'a> {
     pub image: Option<&'a str>,
     /// Whether it is the outermost function of MPI.
     pub mpi: bool,
-    /// Whether it is the application's; not told in older recordings.
+    /// Whether it is the application's; older recordings do not say.
     pub application: Option<bool>,
 }
 
 impl<'a> Shown<'a> {
-    fn of(frame: &'a Frame) -> Self {
+    fn of_frame(frame: &'a Frame) -> Self {
         let function = frame.function.as_deref().filter(|name| !name.is_empty());
         Self {
             function,
@@ -75,23 +75,25 @@ pub fn shown(stack: &Stack, internal: bool) -> Vec<Shown<'_>> {
         let interpreter = || frame.image.as_deref().is_some_and(|image| interpreters.contains(image));
         frame.application != Some(true) && frame.language.is_none() && interpreter()
     };
-    let mut found: Vec<Shown<'_>> = Vec::new();
+    let mut shown: Vec<Shown<'_>> = Vec::new();
     for (at, frame) in frames.iter().enumerate().take(outer + 1).skip(inner).rev() {
         match call {
-            Some((place, function)) if place == at => found.push(Shown::of_mpi(function)),
+            Some((place, function)) if place == at => shown.push(Shown::of_mpi(function)),
             _ if frame.wrapper || folded(frame) => {}
-            _ => found.push(Shown::of(frame)),
+            _ => shown.push(Shown::of_frame(frame)),
         }
     }
-    if found.is_empty() {
-        found.extend(frames.first().map(Shown::of));
+    if shown.is_empty() {
+        shown.extend(frames.first().map(Shown::of_frame));
     }
-    found
+    shown
 }
 
 fn all<'a>(frames: &'a [Frame], call: Option<(usize, &'a str)>) -> Vec<Shown<'a>> {
-    let shown =
-        |(at, frame): (usize, &'a Frame)| Shown { mpi: call.is_some_and(|(place, _)| place == at), ..Shown::of(frame) };
+    let shown = |(at, frame): (usize, &'a Frame)| Shown {
+        mpi: call.is_some_and(|(place, _)| place == at),
+        ..Shown::of_frame(frame)
+    };
     frames.iter().enumerate().rev().map(shown).collect()
 }
 
@@ -104,7 +106,7 @@ fn in_mpi(frame: &Frame) -> Option<&str> {
     }
 }
 
-/// The place of the outermost frame that tells something: the application's; where none is known to be that, the one
+/// The place of the outermost frame that is worth showing: the application's; where none is known to be that, the one
 /// before which there are only such as start programs and threads.
 fn outermost(frames: &[Frame]) -> usize {
     // What is further out than one of these began it: the executable's own code, too.
@@ -136,10 +138,10 @@ fn interpreters(frames: &[Frame]) -> HashSet<&str> {
 /// made, if any.
 pub fn main_thread(process: &Process) -> Option<&Stack> {
     let stacks = process.stacks.as_slice();
-    let told = stacks.iter().find(|stack| stack.main == Some(true));
-    // Of a process that nobody tells it of, the first one is better than none.
+    let main = stacks.iter().find(|stack| stack.main == Some(true));
+    // Where it is not known which one is, the first is better than none.
     let any = || stacks.iter().filter(|stack| stack.main.is_none()).min_by_key(|stack| stack.thread);
     let of_application = |stack: &Stack| stack.frames.iter().any(|frame| frame.application == Some(true));
     let other = || stacks.iter().min_by_key(|stack| (!of_application(stack), stack.thread));
-    told.or_else(any).or_else(other)
+    main.or_else(any).or_else(other)
 }

@@ -100,11 +100,11 @@ impl<'a> Merger<'a> {
                 self.last.truncate(depth);
                 self.last.push(node);
             }
-            let found = &mut self.nodes[node];
-            found.members.add(who);
-            found.repeats = repeated(found.repeats, step.times);
+            let merged = &mut self.nodes[node];
+            merged.members.add(who);
+            merged.repeats = repeated(merged.repeats, step.times);
             if options.all_threads {
-                found.threads.entry(stack.thread).or_default().add(who);
+                merged.threads.entry(stack.thread).or_default().add(who);
             }
             at = Some(node);
         }
@@ -140,26 +140,26 @@ fn repeated(known: Option<Repeats>, times: u64) -> Option<Repeats> {
 
 /// The way of a stack through the tree, outermost first. What calls itself is one frame unless all are wanted.
 fn steps<'a>(frames: &[Shown<'a>], complete: bool, internal: bool) -> Vec<Step<'a>> {
-    let mut found: Vec<Step<'a>> = Vec::with_capacity(frames.len());
+    let mut steps: Vec<Step<'a>> = Vec::with_capacity(frames.len());
     for frame in frames {
-        // Whose code it is may be told of one process and not of another.
+        // Whose code it is may be known for one process and not for another.
         let frame = Shown { application: None, ..*frame };
-        match found.last_mut() {
+        match steps.last_mut() {
             Some(last) if !internal && last.key.frame == frame => last.times += 1,
             _ => {
-                let incomplete = found.is_empty() && !complete;
-                found.push(Step { key: Key { frame, incomplete, left_out: 0 }, times: 1 });
+                let incomplete = steps.is_empty() && !complete;
+                steps.push(Step { key: Key { frame, incomplete, left_out: 0 }, times: 1 });
             }
         }
     }
-    if found.len() > MOST_DEEP {
+    if steps.len() > MOST_DEEP {
         let half = MOST_DEEP / 2;
-        let too_many = half..found.len() - half;
+        let too_many = half..steps.len() - half;
         let left_out = too_many.len() as u64;
-        found.drain(too_many);
-        if let Some(next) = found.get_mut(half) {
+        steps.drain(too_many);
+        if let Some(next) = steps.get_mut(half) {
             next.key.left_out = left_out;
         }
     }
-    found
+    steps
 }

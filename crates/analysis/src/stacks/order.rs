@@ -17,7 +17,7 @@ pub(super) fn finished(merger: Merger<'_>, options: Options) -> (Vec<StackNode>,
             Some(parent) => children[parent].push(at),
             None => roots.push(at),
         }
-        made.push(Some(Made::of(node, &members, options)));
+        made.push(Some(Made::from_node(node, &members, options)));
     }
     let mut nodes = Vec::with_capacity(made.len());
     // What is still to be written, the next one last: its place, and that of the one that called it among those written.
@@ -51,7 +51,7 @@ fn push(pile: &mut Vec<(usize, Option<usize>)>, mut called: Vec<usize>, parent: 
 struct Made(StackNode);
 
 impl Made {
-    fn of(node: Node<'_>, all: &Members, options: Options) -> Self {
+    fn from_node(node: Node<'_>, all: &Members, options: Options) -> Self {
         let frame = node.key.frame;
         let members = node.members.finished();
         // Only where they are few: else the sets of all nodes together could be as large as the square of the ranks.

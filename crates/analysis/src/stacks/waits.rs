@@ -8,7 +8,7 @@ use crate::awaited::Names;
 use crate::waits::{Whose, awaited, whose};
 use model::{Outside, Process, Snapshot, Stack, StackWait};
 
-/// So many different things are told.
+/// How many different things are shown.
 const MOST: usize = 64;
 
 /// Ranks by the host and the id of their process there.
@@ -18,7 +18,7 @@ type Ranks<'a> = HashMap<(Option<&'a str>, i64), i64>;
 pub(super) struct Waits<'a> {
     /// Known where any thread waits so.
     ranks: Option<Ranks<'a>>,
-    found: Vec<(String, Group)>,
+    groups: Vec<(String, Group)>,
 }
 
 impl<'a> Waits<'a> {
@@ -32,19 +32,19 @@ impl<'a> Waits<'a> {
         });
         let rank = |pid| ranks.get(&(process.host.as_deref(), pid)).map(|rank| format!("rank {rank}"));
         let what = Names { own: process.pid, rank: &rank }.awaited(awaited, None);
-        let is_full = self.found.len() >= MOST;
-        match self.found.iter_mut().find(|(known, _)| *known == what) {
+        let is_full = self.groups.len() >= MOST;
+        match self.groups.iter_mut().find(|(known, _)| *known == what) {
             Some((_, group)) => group.add(who),
             None if is_full => {}
             None => {
                 let mut group = Group::default();
                 group.add(who);
-                self.found.push((what, group));
+                self.groups.push((what, group));
             }
         }
     }
 
     pub(super) fn finished(self) -> Vec<StackWait> {
-        self.found.into_iter().map(|(what, group)| StackWait { members: group.finished(), what }).collect()
+        self.groups.into_iter().map(|(what, group)| StackWait { members: group.finished(), what }).collect()
     }
 }

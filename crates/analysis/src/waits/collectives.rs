@@ -6,7 +6,7 @@ use super::intercomm;
 use super::point_to_point::NOT_COUNTED;
 use super::posted::{Open, communicators};
 use super::requests::non_blocking;
-use super::{Context, Finished, Found, Need, Op, Peer, Posted, ProcState, Thread, peer};
+use super::{Context, Finished, Need, Op, Peer, Posted, ProcState, Thread, Wait, peer};
 use crate::job::{CommunicatorId, Job, ProcIndex, Side};
 use crate::matching::Outcome;
 use functions::{Chapter, Reach, WaitKind, small, wait_kind};
@@ -39,14 +39,14 @@ pub struct Collective {
 pub struct NamedGroup {
     /// Its members, ascending.
     pub members: Vec<ProcIndex>,
-    /// What tells it from others: the argument that must be alike on all, in words.
+    /// What distinguishes it from others: the argument that must be alike on all, in words.
     pub name: String,
 }
 
 impl NamedGroup {
     /// That of a call, where all of it is known.
-    fn of(job: &Job<'_>, process: &Process, call: &Call) -> Option<Self> {
-        // Ranks in MPI_COMM_WORLD tell no process of another world.
+    fn from_call(job: &Job<'_>, process: &Process, call: &Call) -> Option<Self> {
+        // A rank in MPI_COMM_WORLD is no process of another world.
         let group = call.group.as_ref().filter(|_| process.world.is_none())?;
         let members = group.iter().map(|rank| job.proc((*rank)?));
         let mut members: Vec<ProcIndex> = members.collect::<Option<_>>()?;
@@ -57,7 +57,7 @@ impl NamedGroup {
     }
 }
 
-/// What tells a call that makes a communicator of a group from others: `the string "solver"`, `tag 5`.
+/// What distinguishes a call that makes a communicator of a group from others: `the string "solver"`, `tag 5`.
 pub fn name_of_group(call: &Call) -> Option<String> {
     match small(&call.c_name()) {
         "MPI_Comm_create_from_group" => Some(format!("the string {}", call.argument("stringtag")?.meaning.as_ref()?)),
@@ -76,13 +76,14 @@ pub struct Collectives {
 impl Collectives {
     /// Looks who stands in which.
     pub(super) fn new(job: &Job<'_>, states: &[ProcState<'_>], open: &[Open<'_>]) -> Self {
-        let mut found = Self::default();
+        let mut collectives = Self::default();
         let mut known: HashMap<(String, Option<CommunicatorId>, Option<NamedGroup>), CollectiveId> = HashMap::new();
         for (index, state) in states.iter().enumerate() {
             let ProcState::Blocked(threads) = state else { continue };
             for thread in threads {
                 let proc = ProcIndex(index);
-                let group = job.procs[index].process.and_then(|process| NamedGroup::of(job, process, thread.call));
+                let group =
+                    job.procs[index].process.and_then(|process| NamedGroup::from_call(job, process, thread.call));
                 let places: Vec<Option<CommunicatorId>> = match thread.wait_kind {
                     WaitKind::Collective(..) if group.is_some() => vec![None],
                     WaitKind::Collective(..) => on(job, proc, thread, &open[index]).into_iter().map(Some).collect(),
@@ -94,15 +95,22 @@ impl Collectives {
                     let key = (small(&function).to_owned(), communicator, group.clone());
                     let id = *known.entry(key).or_insert_with(|| {
                         let (present, missing, group) = (Vec::new(), Vec::new(), group.clone());
-                        found.all.push(Collective { function, communicator, group, present, missing, whole: true });
-                        CollectiveId(found.all.len() - 1)
+                        collectives.all.push(Collective {
+                            function,
+                            communicator,
+                            group,
+                            present,
+                            missing,
+                            whole: true,
+                        });
+                        CollectiveId(collectives.all.len() - 1)
                     });
-                    found.all[id.0].present.push(proc);
-                    found.by_thread.entry((proc, thread.call.thread)).or_default().push(id);
+                    collectives.all[id.0].present.push(proc);
+                    collectives.by_thread.entry((proc, thread.call.thread)).or_default().push(id);
                 }
             }
         }
-        for collective in &mut found.all {
+        for collective in &mut collectives.all {
             collective.present.dedup();
             let there: HashSet<ProcIndex> = collective.present.iter().copied().collect();
             let (members, whole) = members(job, collective, states);
@@ -111,7 +119,7 @@ impl Collectives {
             collective.missing.sort_unstable();
             collective.missing.dedup();
         }
-        found
+        collectives
     }
 
     /// One of them.
@@ -125,7 +133,7 @@ impl Collectives {
     }
 
     /// The one in which a thread stands, where only one comes into question.
-    pub fn of(&self, proc: ProcIndex, thread: i64) -> Option<CollectiveId> {
+    pub fn of_thread(&self, proc: ProcIndex, thread: i64) -> Option<CollectiveId> {
         match self.by_thread.get(&(proc, thread))?.as_slice() {
             [only] => Some(*only),
             _ => None,
@@ -183,7 +191,7 @@ fn on(job: &Job<'_>, proc: ProcIndex, thread: &Thread<'_>, open: &Open<'_>) -> V
 
 /// Whether an internal operation may be one of the blocking collective in which a thread stands.
 fn belongs(call: &Call, op: &Op<'_>) -> bool {
-    // Constructors exchange what they need by whatever the library has; neighbourhood collectives are told as non-blocking.
+    // Constructors exchange what they need by whatever the library has; neighbourhood collectives look like non-blocking ones.
     let plain = matches!(wait_kind(&call.c_name()), WaitKind::Collective(Chapter::Communication, _));
     let named = op.operation.extra_text.iter().any(|remark| matches!(remark, Remark::Collective(_)));
     let below = op.operation.has(&Remark::WithinLibrarysCommunicator);
@@ -205,7 +213,7 @@ fn is_of_each_pair(call: &Call) -> bool {
 impl<'a> Context<'a, '_> {
     /// A blocking collective operation: what the library has posted for it says exactly for whom it waits; else who has not
     /// entered it.
-    pub(super) fn collective(&self, call: &'a Call, reach: Reach) -> Found<'a> {
+    pub(super) fn collective(&self, call: &'a Call, reach: Reach) -> Wait<'a> {
         let ids = self.collectives.candidates(self.proc, call.thread);
         let places: HashSet<CommunicatorId> =
             ids.iter().filter_map(|id| self.collectives.get(*id).communicator).collect();
@@ -215,12 +223,12 @@ impl<'a> Context<'a, '_> {
             posted.retain(|op| !non_blocking(op));
         }
         if !posted.is_empty() {
-            // Only where the library tells blocking collectives from others do all of them belong to this one.
+            // All of them belong to this one only where the library marks the operations of blocking collectives.
             let exact =
                 posted.iter().all(|op| !non_blocking(op)) || posted.iter().all(|op| op.queue == Posted::Receives);
             // What may be of a non-blocking collective says nothing of this one.
             let is_own = posted.iter().all(|op| !non_blocking(op));
-            let mut parts: Vec<Found<'a>> = posted.into_iter().map(|op| self.operation(op)).collect();
+            let mut parts: Vec<Wait<'a>> = posted.into_iter().map(|op| self.operation(op)).collect();
             if let ([id], Reach::All, true) = (ids, reach, is_own)
                 && !moves_nothing(call)
                 && self.takes_of_all(call, *id)
@@ -228,16 +236,16 @@ impl<'a> Context<'a, '_> {
                 parts.iter_mut().for_each(|part| self.of_anybody(*id, part));
             }
             let begun = is_own.then(|| self.not_begun(ids, &parts)).flatten();
-            let found = Found::joined(parts, if exact { Need::All } else { Need::Unclear });
+            let wait = Wait::joined(parts, if exact { Need::All } else { Need::Unclear });
             return match begun {
-                Some(id) => Found { need: self.with_meaning(found.need, call, reach, id), ..found },
-                None => found,
+                Some(id) => Wait { need: self.with_meaning(wait.need, call, reach, id), ..wait },
+                None => wait,
             };
         }
         if call.c_name() == intercomm::INTERCOMM_CREATE {
             let met = self.leaders(call);
             if !met.is_empty() {
-                return Found::joined(met, Need::Unclear);
+                return Wait::joined(met, Need::Unclear);
             }
             let gathered = |id: &CollectiveId| self.collectives.get(*id).missing.is_empty();
             if let [only] = ids
@@ -258,15 +266,15 @@ impl<'a> Context<'a, '_> {
             1 => needs.into_iter().next().unwrap_or(Need::Nothing),
             _ => Need::Any(needs),
         };
-        Found { need, in_flight: Some(NOT_COUNTED), operations: Vec::new() }
+        Wait { need, in_flight: Some(NOT_COUNTED), operations: Vec::new() }
     }
 
     /// The collective in which a thread stands, where a member that is missing in it owes the thread a part of it: that member has
     /// not entered it, for nobody leaves without having sent and received its parts.
-    fn not_begun(&self, ids: &[CollectiveId], parts: &[Found<'_>]) -> Option<CollectiveId> {
+    fn not_begun(&self, ids: &[CollectiveId], parts: &[Wait<'_>]) -> Option<CollectiveId> {
         let [id] = ids else { return None };
         let missing = &self.collectives.get(*id).missing;
-        let owed = |part: &Found<'_>| {
+        let owed = |part: &Wait<'_>| {
             let is_alone = |op: &Op<'_>| {
                 let entry = self.matching.at(op.matched_at());
                 op.operation.status == OperationStatus::Pending
@@ -280,7 +288,7 @@ impl<'a> Context<'a, '_> {
 
     /// A part that anybody may send, of a collective that nobody leaves before all have entered it. It comes from a member that
     /// is there and goes on, or else all that are missing have yet to enter.
-    fn of_anybody(&self, id: CollectiveId, part: &mut Found<'a>) {
+    fn of_anybody(&self, id: CollectiveId, part: &mut Wait<'a>) {
         let collective = self.collectives.get(id);
         let is_of_any = part.operations.iter().all(|op| op.operation.any_source && op.queue == Posted::Receives);
         if is_of_any && matches!(part.need, Need::AnyOf(..)) && !collective.missing.is_empty() && collective.whole {

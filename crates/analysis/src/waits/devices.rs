@@ -1,5 +1,5 @@
-//! Threads outside MPI in calls that wait for a GPU, or for other ranks through a library of GPUs: told by the names that those
-//! libraries export, since their frames have no others.
+//! Threads outside MPI in calls that wait for a GPU, or for other ranks through a library of GPUs. They are known by the names
+//! that those libraries export, since their frames have no others.
 
 use model::Outside;
 

@@ -12,7 +12,7 @@ use model::{Awaited, AwaitedKind, Outside, Process};
 /// A process that can do nothing before others let it go on.
 #[derive(Debug)]
 pub struct Held<'a> {
-    /// Its thread that is told of.
+    /// The thread that is shown: the first that waits.
     pub thread: &'a Outside,
     /// What that waits for.
     pub awaited: &'a Awaited,
@@ -78,7 +78,7 @@ impl ByPid<'_> {
         if !process.calls.is_empty() || !all_seen {
             return None;
         }
-        let mut told: Option<(&Outside, &Awaited)> = None;
+        let mut first: Option<(&Outside, &Awaited)> = None;
         let mut needs = Vec::new();
         for thread in &process.outside {
             match whose(thread) {
@@ -89,7 +89,7 @@ impl ByPid<'_> {
             let need = awaited(thread).and_then(|awaited| Some((awaited, self.need(proc, process, thread, awaited)?)));
             match need {
                 Some((awaited, need)) => {
-                    told.get_or_insert((thread, awaited));
+                    first.get_or_insert((thread, awaited));
                     needs.push(need);
                 }
                 // It waits for one of the others.
@@ -97,7 +97,7 @@ impl ByPid<'_> {
                 None => return None,
             }
         }
-        let (thread, awaited) = told?;
+        let (thread, awaited) = first?;
         let is_never = needs.iter().all(|need| matches!(need, Need::Never(_)));
         let never = if is_never { never(process, thread) } else { None };
         Some(Held { thread, awaited, need: Need::Any(needs), never })

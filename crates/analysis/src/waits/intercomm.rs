@@ -1,7 +1,7 @@
 //! MPI_Intercomm_create: its leaders meet on a communicator of their own, the others of each group wait for their leader.
 
 use super::point_to_point::NOT_COUNTED;
-use super::{Context, Found, Need, Op, Peer, peer};
+use super::{Context, Need, Op, Peer, Wait, peer};
 use crate::job::{ProcIndex, Side};
 use model::{Call, Process};
 
@@ -13,7 +13,7 @@ const NOT_TOLD: &str = "which ranks the leaders of the two groups wait for is no
 impl<'a> Context<'a, '_> {
     /// What the leaders wait for on the communicator that both are in. Open MPI sends and receives there with the tag that was
     /// given, as applications do; MPICH marks its own messages.
-    pub(super) fn leaders(&self, call: &'a Call) -> Vec<Found<'a>> {
+    pub(super) fn leaders(&self, call: &'a Call) -> Vec<Wait<'a>> {
         let (leader, tag) = (given(call, "remote_leader"), given(call, "tag"));
         let own = |op: &&Op<'a>| {
             let fits = tag.is_none_or(|tag| op.operation.desired_tag == Some(tag));
@@ -21,16 +21,16 @@ impl<'a> Context<'a, '_> {
         };
         let posted = self.open.receives.iter().chain(&self.open.sends).filter(own).chain(&self.open.internal);
         let with_leader = posted.filter(|op| leader.is_none() || op.operation.desired_local_rank == leader);
-        let found: Vec<Found<'a>> = with_leader.map(|op| self.operation(*op)).collect();
-        // Without arguments it is told only where one alone comes into question.
-        if leader.is_some() && tag.is_some() || found.len() == 1 { found } else { Vec::new() }
+        let waits: Vec<Wait<'a>> = with_leader.map(|op| self.operation(*op)).collect();
+        // Without arguments it is known only where one alone comes into question.
+        if leader.is_some() && tag.is_some() || waits.len() == 1 { waits } else { Vec::new() }
     }
 
     /// What a member waits for whose whole group is there, and of which nothing is posted: MPICH 5.0's leaders exchange their
     /// addresses by messages that its queues do not hold.
-    pub(super) fn intercomm(&self, call: &Call) -> Found<'a> {
+    pub(super) fn intercomm(&self, call: &Call) -> Wait<'a> {
         let need = self.by_meaning(call).unwrap_or(Need::Unknown(NOT_TOLD));
-        Found { need, in_flight: Some(NOT_COUNTED), operations: Vec::new() }
+        Wait { need, in_flight: Some(NOT_COUNTED), operations: Vec::new() }
     }
 
     fn by_meaning(&self, call: &Call) -> Option<Need> {

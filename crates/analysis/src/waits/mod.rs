@@ -58,9 +58,9 @@ pub enum Need {
     Any(Vec<Need>),
     /// All or any of these: it is not known which of them the thread waits for.
     Unclear(Vec<Need>),
-    /// This by what was read, of which nothing is certain, for the reason told with it.
+    /// This by what was read, but not for certain, for this reason.
     Doubted(Box<Need>, &'static str),
-    /// Nobody can bring it about, for the reason told with it.
+    /// Nobody can bring it about, for this reason.
     Never(&'static str),
     /// It is not known what it waits for.
     Unknown(&'static str),
@@ -79,7 +79,7 @@ impl Need {
     /// Whether all that are missing in a collective must enter it, whatever else is needed.
     pub fn needs_all_of(&self, id: CollectiveId) -> bool {
         match self {
-            Self::Others(found) => *found == id,
+            Self::Others(collective) => *collective == id,
             Self::All(needs) => needs.iter().any(|need| need.needs_all_of(id)),
             _ => false,
         }
@@ -104,11 +104,11 @@ pub struct Thread<'a> {
 }
 
 impl<'a> Thread<'a> {
-    fn fill(&mut self, found: Found<'a>, proc: ProcIndex, collectives: &Collectives) {
-        self.need = found.need;
-        self.in_flight = found.in_flight;
-        self.operations = found.operations;
-        self.collective = collectives.of(proc, self.call.thread);
+    fn fill(&mut self, wait: Wait<'a>, proc: ProcIndex, collectives: &Collectives) {
+        self.need = wait.need;
+        self.in_flight = wait.in_flight;
+        self.operations = wait.operations;
+        self.collective = collectives.of_thread(proc, self.call.thread);
     }
 }
 
@@ -136,7 +136,7 @@ pub struct Waits<'a> {
 impl<'a> Waits<'a> {
     /// Works out what each thread of each process waits for.
     pub fn new(job: &Job<'a>, matching: &Matching<'a>, traffic: Traffic) -> Self {
-        let mut states: Vec<ProcState<'a>> = job.procs.iter().map(states::of).collect();
+        let mut states: Vec<ProcState<'a>> = job.procs.iter().map(states::state_of).collect();
         let open: Vec<Open<'a>> = parallel::map(job.procs.len(), |index| match job.procs[index].process {
             Some(process) => Open::new(job, ProcIndex(index), process),
             None => Open::default(),
@@ -144,7 +144,7 @@ impl<'a> Waits<'a> {
         let collectives = Collectives::new(job, &states, &open);
         let inside: Vec<bool> =
             states.iter().map(|state| !matches!(state, ProcState::Free(Free::Outside(_)))).collect();
-        let needs = parallel::map(states.len(), |index| {
+        let waits = parallel::map(states.len(), |index| {
             let Some(process) = job.procs[index].process else { return Vec::new() };
             let context = Context {
                 job,
@@ -159,25 +159,25 @@ impl<'a> Waits<'a> {
             match &states[index] {
                 ProcState::Blocked(threads) => {
                     let helped = states::has_idle_helper(process);
-                    let found = threads.iter().map(|thread| context.found(thread.call, thread.wait_kind));
-                    found.map(|found| if helped { found.doubted(HELPED) } else { found }).collect()
+                    let waits = threads.iter().map(|thread| context.wait_of(thread.call, thread.wait_kind));
+                    waits.map(|wait| if helped { wait.doubted(HELPED) } else { wait }).collect()
                 }
-                ProcState::Free(Free::Polling(call)) => vec![context.found(call, WaitKind::Poll)],
+                ProcState::Free(Free::Polling(call)) => vec![context.wait_of(call, WaitKind::Poll)],
                 _ => Vec::new(),
             }
         });
         let (mut polling, mut polled) = (BTreeMap::new(), Vec::new());
-        for (index, (state, needs)) in states.iter_mut().zip(needs).enumerate() {
+        for (index, (state, waits)) in states.iter_mut().zip(waits).enumerate() {
             let proc = ProcIndex(index);
             match state {
                 ProcState::Blocked(threads) => {
-                    threads.iter_mut().zip(needs).for_each(|(thread, found)| thread.fill(found, proc, &collectives));
+                    threads.iter_mut().zip(waits).for_each(|(thread, wait)| thread.fill(wait, proc, &collectives));
                 }
                 ProcState::Free(Free::Polling(call)) => {
                     polled.extend(open[index].numbered());
-                    for found in needs {
+                    for wait in waits {
                         let mut thread = states::thread(call, WaitKind::Poll);
-                        thread.fill(found, proc, &collectives);
+                        thread.fill(wait, proc, &collectives);
                         polling.insert(proc, thread);
                     }
                 }
@@ -211,15 +211,15 @@ struct Context<'a, 'b> {
 /// Why nothing is certain of a process with an idle thread beside those in MPI.
 const HELPED: &str = "another thread of the process waits outside MPI, and may call MPI";
 
-/// What is found out of one need.
+/// What a thread or one of its operations waits for.
 #[derive(Debug)]
-struct Found<'a> {
+struct Wait<'a> {
     need: Need,
     in_flight: Option<&'static str>,
     operations: Vec<Op<'a>>,
 }
 
-impl<'a> Found<'a> {
+impl<'a> Wait<'a> {
     fn only(need: Need) -> Self {
         Self { need, in_flight: None, operations: Vec::new() }
     }
@@ -249,30 +249,30 @@ impl<'a> Found<'a> {
 
 impl<'a> Context<'a, '_> {
     /// What a loop waits for that calls this function until it finds something.
-    fn poll(&self, call: &'a Call) -> Found<'a> {
-        let mut found = self.polled(call);
+    fn poll(&self, call: &'a Call) -> Wait<'a> {
+        let mut wait = self.polled(call);
         // A loop may ask for several things in turn, a non-blocking collective among them.
         let parts: Vec<Need> = self.open.numbered().map(|op| self.operation(op).need).collect();
         if !parts.is_empty() && call.requests.is_empty() {
-            found.need = Need::Any(vec![found.need, Need::All(parts)]);
+            wait.need = Need::Any(vec![wait.need, Need::All(parts)]);
         }
-        found
+        wait
     }
 
-    fn polled(&self, call: &'a Call) -> Found<'a> {
+    fn polled(&self, call: &'a Call) -> Wait<'a> {
         match &*call.c_name() {
             "MPI_Iprobe" | "MPI_Improbe" => self.probe(call),
             "MPI_Test" | "MPI_Testall" => self.wait(call, true),
             "MPI_Testany" | "MPI_Testsome" => self.wait(call, false),
             "MPI_Win_test" => self.epoch(call),
-            _ => Found::only(Need::Unknown("what the call polls for is not known")),
+            _ => Wait::only(Need::Unknown("what the call polls for is not known")),
         }
     }
 
-    /// What a thread needs that stands in a call.
-    fn found(&self, call: &'a Call, wait_kind: WaitKind) -> Found<'a> {
+    /// What a thread that stands in a call waits for.
+    fn wait_of(&self, call: &'a Call, wait_kind: WaitKind) -> Wait<'a> {
         match wait_kind {
-            WaitKind::Local | WaitKind::Abort => Found::only(Need::Nothing),
+            WaitKind::Local | WaitKind::Abort => Wait::only(Need::Nothing),
             WaitKind::Poll => self.poll(call),
             WaitKind::Receive | WaitKind::MatchedReceive => self.receive(call),
             WaitKind::Send => self.send(call),
@@ -285,8 +285,8 @@ impl<'a> Context<'a, '_> {
             WaitKind::OneSided => self.access(call),
             WaitKind::Init | WaitKind::Finalize => self.lifecycle(call),
             WaitKind::BufferDetach => self.buffered(),
-            WaitKind::Connect => Found::only(Need::Unknown("the call waits for processes outside this job")),
-            WaitKind::Unknown => Found::only(Need::Unknown("what this function waits for is not known")),
+            WaitKind::Connect => Wait::only(Need::Unknown("the call waits for processes outside this job")),
+            WaitKind::Unknown => Wait::only(Need::Unknown("what this function waits for is not known")),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! What the epochs of windows wait for.
 
 use super::point_to_point::NOT_COUNTED;
-use super::{Context, Found, Need};
+use super::{Context, Need, Wait};
 use crate::job::{CommunicatorId, ProcIndex};
 use functions::{WaitKind, wait_kind};
 use model::{Call, Window};
@@ -32,40 +32,40 @@ fn is_of_accesses(call: &Call) -> bool {
 impl<'a> Context<'a, '_> {
     /// MPI_Win_wait and its siblings: those must act to whom the epoch is open, where the window keeps that, else somebody of
     /// its communicator. Memory that others write to counts no messages.
-    pub(super) fn epoch(&self, call: &'a Call) -> Found<'a> {
+    pub(super) fn epoch(&self, call: &'a Call) -> Wait<'a> {
         if let Some(need) = self.partners(call) {
-            return Found { need, in_flight: Some(NOT_COUNTED), operations: Vec::new() };
+            return Wait { need, in_flight: Some(NOT_COUNTED), operations: Vec::new() };
         }
-        let found = |need| Found { need, in_flight: Some(NOT_COUNTED), operations: Vec::new() };
+        let uncounted = |need| Wait { need, in_flight: Some(NOT_COUNTED), operations: Vec::new() };
         let (holders, progress) = (self.holders(call), self.progress(call));
         if let Some(holders) = holders {
-            return found(holders);
+            return uncounted(holders);
         }
         if is_of_accesses(call) {
-            return found(progress.map_or(Need::Nothing, |target| Need::Unclear(vec![Need::Nothing, target])));
+            return uncounted(progress.map_or(Need::Nothing, |target| Need::Unclear(vec![Need::Nothing, target])));
         }
-        let found: Vec<Need> = super::posted::communicators(self.process, call)
+        let needs: Vec<Need> = super::posted::communicators(self.process, call)
             .iter()
             .filter_map(|(place, _)| {
                 let shared = self.job.communicator(self.proc.0, *place)?;
                 Some(Need::AnyOf(shared, self.other_side(shared)))
             })
             .collect();
-        if found.is_empty() {
-            return Found::only(Need::Unknown("the members of the window are not known"));
+        if needs.is_empty() {
+            return Wait::only(Need::Unknown("the members of the window are not known"));
         }
-        let others = Need::Any(found);
+        let others = Need::Any(needs);
         let need = match progress {
             Some(target) => Need::Unclear(vec![target, others]),
             None => others,
         };
-        Found { need, in_flight: Some(NOT_COUNTED), operations: Vec::new() }
+        Wait { need, in_flight: Some(NOT_COUNTED), operations: Vec::new() }
     }
 
     /// An access to the window of a target. Many end by themselves; for some the target must call MPI.
-    pub(super) fn access(&self, call: &'a Call) -> Found<'a> {
+    pub(super) fn access(&self, call: &'a Call) -> Wait<'a> {
         let need = self.progress(call).map_or(Need::Nothing, |target| Need::Unclear(vec![Need::Nothing, target]));
-        Found { need, in_flight: Some(NOT_COUNTED), operations: Vec::new() }
+        Wait { need, in_flight: Some(NOT_COUNTED), operations: Vec::new() }
     }
 
     /// The window of a call: the one whose handle it was given, or the only one of the process.
@@ -117,7 +117,7 @@ impl<'a> Context<'a, '_> {
         }
     }
 
-    /// Those that hold the lock for which MPI_Win_lock waits, as far as their windows tell.
+    /// Those that hold the lock for which MPI_Win_lock waits, as far as their windows show.
     fn holders(&self, call: &Call) -> Option<Need> {
         let window = self.window(call)?;
         let target = Self::target(call, Some(window));
@@ -131,29 +131,29 @@ impl<'a> Context<'a, '_> {
             let process = self.job.procs.get(proc.0)?.process.filter(|_| *proc != self.proc)?;
             // Who waits in such a call itself has none yet.
             let waits = process.calls.iter().any(|call| call.c_name().starts_with("MPI_Win_lock"));
-            let of = |window: &&Window| {
-                let found = window.communicator.and_then(|id| self.job.by_unique_id(proc.0, id));
-                found.is_some_and(|(found, _)| found == shared)
+            let is_shared = |window: &&Window| {
+                let known = window.communicator.and_then(|id| self.job.by_unique_id(proc.0, id));
+                known.is_some_and(|(id, _)| id == shared)
             };
-            let window = process.windows.iter().find(of).filter(|_| !waits)?;
+            let window = process.windows.iter().find(is_shared).filter(|_| !waits)?;
             let locks = window.locks.as_deref().unwrap_or_default();
             let has = target.map_or(!locks.is_empty(), |target| locks.contains(&target));
             // Those of MPI_Win_lock_all are shared, and most others, too.
             let shares = window.lock_all == Some(true) && !is_of_accesses(call);
             (has || shares).then_some(Need::Proc(*proc))
         };
-        let mut found: Vec<Need> = (0..self.job.procs.len()).map(ProcIndex).filter_map(|proc| holds(&proc)).collect();
-        match found.len() {
+        let mut holders: Vec<Need> = (0..self.job.procs.len()).map(ProcIndex).filter_map(|proc| holds(&proc)).collect();
+        match holders.len() {
             0 => None,
-            1 if is_of_accesses(call) => Some(Need::Unclear([Need::Nothing].into_iter().chain(found).collect())),
+            1 if is_of_accesses(call) => Some(Need::Unclear([Need::Nothing].into_iter().chain(holders).collect())),
             // It may as well be the lock of one that makes no progress.
             1 if target.is_none() && call.c_name() == "MPI_Win_lock" => {
-                found.extend(self.progress(call));
-                if found.len() == 1 { found.pop() } else { Some(Need::Unclear(found)) }
+                holders.extend(self.progress(call));
+                if holders.len() == 1 { holders.pop() } else { Some(Need::Unclear(holders)) }
             }
-            1 => found.pop(),
+            1 => holders.pop(),
             // Locks may be shared: then not all of them are waited for.
-            _ => Some(Need::Unclear(found)),
+            _ => Some(Need::Unclear(holders)),
         }
     }
 
@@ -195,11 +195,11 @@ impl<'a> Context<'a, '_> {
     /// `None` where it is not known.
     fn open_to(&self, proc: ProcIndex, shared: CommunicatorId, own: i64, epoch: Epoch) -> Option<bool> {
         let process = self.job.procs.get(proc.0)?.process?;
-        let of = |window: &&Window| {
-            let found = window.communicator.and_then(|id| self.job.by_unique_id(proc.0, id));
-            found.is_some_and(|(found, _)| found == shared)
+        let is_shared = |window: &&Window| {
+            let known = window.communicator.and_then(|id| self.job.by_unique_id(proc.0, id));
+            known.is_some_and(|(id, _)| id == shared)
         };
-        let window = process.windows.iter().find(of)?;
+        let window = process.windows.iter().find(is_shared)?;
         let (fact, open) = match epoch {
             Epoch::Started => ("started", &window.started),
             Epoch::Posted => ("posted", &window.posted),

@@ -1,7 +1,7 @@
 //! What receives and sends wait for.
 
 use super::traffic::WaitKind as Traffic;
-use super::{Context, Found, Need, Op, Own, Peer, Posted, peer};
+use super::{Context, Need, Op, Own, Peer, Posted, Wait, peer};
 use crate::job::{CommunicatorId, ProcIndex, Side};
 use crate::matching::Outcome;
 use model::{Call, OperationStatus, QueueKind, Remark};
@@ -14,23 +14,23 @@ const QUEUE_UNREAD: &str = "the queue of posted operations could not be read";
 
 impl<'a> Context<'a, '_> {
     /// MPI_Recv and what receives like it.
-    pub(super) fn receive(&self, call: &'a Call) -> Found<'a> {
+    pub(super) fn receive(&self, call: &'a Call) -> Wait<'a> {
         if peer(self.process, call.argument("source")) == Peer::Null {
-            return Found::only(Need::Nothing);
+            return Wait::only(Need::Nothing);
         }
         self.of_own(self.open.own(self.process, call, Posted::Receives), call, "source")
     }
 
     /// MPI_Send and what sends like it.
-    pub(super) fn send(&self, call: &'a Call) -> Found<'a> {
+    pub(super) fn send(&self, call: &'a Call) -> Wait<'a> {
         if peer(self.process, call.argument("dest")) == Peer::Null {
-            return Found::only(Need::Nothing);
+            return Wait::only(Need::Nothing);
         }
         self.of_own(self.open.own(self.process, call, Posted::Sends), call, "dest")
     }
 
     /// MPI_Sendrecv: for both halves, of which one may be over. Then what is taken for it is of an earlier call.
-    pub(super) fn exchange(&self, call: &'a Call) -> Found<'a> {
+    pub(super) fn exchange(&self, call: &'a Call) -> Wait<'a> {
         let halves = [(Posted::Receives, "source"), (Posted::Sends, "dest")].into_iter().filter_map(|(queue, name)| {
             let nobody = peer(self.process, call.argument(name)) == Peer::Null;
             let own = self.open.own(self.process, call, queue);
@@ -39,27 +39,27 @@ impl<'a> Context<'a, '_> {
         let halves: Vec<(Own<'a>, &str)> = halves.collect();
         let join = if halves.iter().any(|(own, _)| matches!(own, Own::Perhaps(_))) { Need::Unclear } else { Need::All };
         if halves.is_empty() {
-            return Found::only(Need::Nothing);
+            return Wait::only(Need::Nothing);
         }
-        Found::joined(halves.into_iter().map(|(own, name)| self.of_own(own, call, name)).collect(), join)
+        Wait::joined(halves.into_iter().map(|(own, name)| self.of_own(own, call, name)).collect(), join)
     }
 
-    fn of_own(&self, own: Own<'a>, call: &'a Call, name: &str) -> Found<'a> {
+    fn of_own(&self, own: Own<'a>, call: &'a Call, name: &str) -> Wait<'a> {
         match own {
             Own::One(op) => self.operation(op),
             Own::Among(ops) | Own::Perhaps(ops) => {
-                Found::joined(ops.into_iter().map(|op| self.operation(op)).collect(), Need::Unclear)
+                Wait::joined(ops.into_iter().map(|op| self.operation(op)).collect(), Need::Unclear)
             }
             Own::Doubtful(ops, why) => {
-                Found::joined(ops.into_iter().map(|op| self.operation(op)).collect(), Need::Unclear).doubted(why)
+                Wait::joined(ops.into_iter().map(|op| self.operation(op)).collect(), Need::Unclear).doubted(why)
             }
-            Own::None => Found::only(Need::Nothing),
+            Own::None => Wait::only(Need::Nothing),
             Own::Hidden => self.by_arguments(call, name, QUEUE_UNREAD),
         }
     }
 
     /// What a call waits for by its arguments alone.
-    pub(super) fn by_arguments(&self, call: &Call, name: &str, unsure: &'static str) -> Found<'a> {
+    pub(super) fn by_arguments(&self, call: &Call, name: &str, unsure: &'static str) -> Wait<'a> {
         let communicators = super::posted::communicators(self.process, call);
         let needs = communicators.iter().filter_map(|(place, _)| {
             let shared = self.job.communicator(self.proc.0, *place)?;
@@ -74,9 +74,9 @@ impl<'a> Context<'a, '_> {
         });
         let needs: Vec<Need> = needs.collect();
         if needs.is_empty() {
-            return Found::only(Need::Unknown("neither the queues nor the arguments say what the call waits for"));
+            return Wait::only(Need::Unknown("neither the queues nor the arguments say what the call waits for"));
         }
-        Found { need: Need::Any(needs), in_flight: Some(unsure), operations: Vec::new() }
+        Wait { need: Need::Any(needs), in_flight: Some(unsure), operations: Vec::new() }
     }
 
     /// The group in which the peers of the application's operations are.
@@ -86,13 +86,13 @@ impl<'a> Context<'a, '_> {
     }
 
     /// What must happen before an operation completes.
-    pub(super) fn operation(&self, op: Op<'a>) -> Found<'a> {
+    pub(super) fn operation(&self, op: Op<'a>) -> Wait<'a> {
         let (need, in_flight) = match (op.operation.status, op.queue) {
             (OperationStatus::Complete, _) => (Need::Nothing, None),
             (OperationStatus::Matched, _) => (self.moving(self.peer_of(&op)), None),
             (OperationStatus::Pending | OperationStatus::InTransit, _) => self.pending(&op),
         };
-        Found { need, in_flight, operations: vec![op] }
+        Wait { need, in_flight, operations: vec![op] }
     }
 
     fn pending(&self, op: &Op<'a>) -> (Need, Option<&'static str>) {

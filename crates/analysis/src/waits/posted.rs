@@ -3,7 +3,7 @@
 use hashbrown::HashMap;
 
 use crate::job::{CommunicatorId, Job, ProcIndex};
-use crate::matching::Place;
+use crate::matching::OperationPlace;
 use model::{Argument, Call, Communicator, HandleWord, Operation, OperationStatus, Process, QueueKind, SourceKind};
 
 use functions::WaitKind;
@@ -43,12 +43,12 @@ impl Op<'_> {
     }
 
     /// Where matching has it.
-    pub fn matched_at(&self) -> Place {
+    pub fn matched_at(&self) -> OperationPlace {
         let queue = match self.queue {
             Posted::Sends => QueueKind::PendingSends,
             Posted::Receives => QueueKind::PendingReceives,
         };
-        Place { proc: self.proc, communicator: self.place, queue, index: self.index }
+        OperationPlace { proc: self.proc, communicator: self.place, queue, index: self.index }
     }
 }
 
@@ -65,7 +65,7 @@ pub struct Open<'a> {
     pub receives_whole: bool,
     /// Whether all queues of sends could be.
     pub sends_whole: bool,
-    /// Whether something was found in them of which it could not be told what it is.
+    /// Whether they have something of which it is not known what it is.
     pub dropped: bool,
     by_request: HashMap<u64, (Posted, bool, usize)>,
 }
@@ -84,7 +84,7 @@ pub enum Own<'a> {
     Among(Vec<Op<'a>>),
     /// One of these, or none: it is over.
     Perhaps(Vec<Op<'a>>),
-    /// One of these by what its queue tells, and nothing is certain of it, for the reason told with it.
+    /// One of these by its queue, but not for certain, for this reason.
     Doubtful(Vec<Op<'a>>, &'static str),
     /// None is pending: the call is about to post it, or it is done.
     None,
@@ -152,42 +152,42 @@ impl<'a> Open<'a> {
         let c_name = call.c_name();
         let named =
             |op: &&Op<'a>| op.operation.call.as_deref().is_some_and(|made| made == call.function || made == c_name);
-        // A request of which nothing is told may be that of the call; persistent ones were made by other functions.
+        // A request that names no call may be that of the call; persistent ones were made by other functions.
         let unnamed = |op: &&Op<'a>| op.operation.call.is_none() && !op.operation.persistent;
         let wanted = Wanted::new(process, call, queue);
-        let mut found: Vec<Op<'a>> = list.iter().filter(named).copied().collect();
-        if found.is_empty() {
-            found = list.iter().filter(unnamed).filter(|op| wanted.fits(process, op)).copied().collect();
+        let mut candidates: Vec<Op<'a>> = list.iter().filter(named).copied().collect();
+        if candidates.is_empty() {
+            candidates = list.iter().filter(unnamed).filter(|op| wanted.fits(process, op)).copied().collect();
             // One half of MPI_Sendrecv may be over, and what is left is of an earlier call.
             let both = functions::wait_kind(&call.c_name()) == WaitKind::SendReceive;
-            if both && !found.is_empty() && !matches!(found.as_slice(), [only] if wanted.tells(only)) {
-                return Own::Perhaps(found);
+            if both && !candidates.is_empty() && !matches!(candidates.as_slice(), [only] if wanted.names(only)) {
+                return Own::Perhaps(candidates);
             }
-        } else if found.len() > 1 {
-            let fitting: Vec<Op<'a>> = found.iter().filter(|op| wanted.fits(process, op)).copied().collect();
+        } else if candidates.len() > 1 {
+            let fitting: Vec<Op<'a>> = candidates.iter().filter(|op| wanted.fits(process, op)).copied().collect();
             if !fitting.is_empty() {
-                found = fitting;
+                candidates = fitting;
             }
         }
         let doubt = if wanted.unresolved {
             Some(UNRESOLVED)
-        } else if found.iter().any(|op| !wanted.fits(process, op)) {
+        } else if candidates.iter().any(|op| !wanted.fits(process, op)) {
             Some(CONTRADICTED)
         } else if self.dropped {
             Some(DROPPED)
-        } else if !whole && !matches!(found.as_slice(), [only] if wanted.tells(only)) {
+        } else if !whole && !matches!(candidates.as_slice(), [only] if wanted.names(only)) {
             Some(NOT_WHOLE)
         } else {
             None
         };
-        if let Some(why) = doubt.filter(|_| !found.is_empty()) {
-            return Own::Doubtful(found, why);
+        if let Some(why) = doubt.filter(|_| !candidates.is_empty()) {
+            return Own::Doubtful(candidates, why);
         }
-        match (found.as_slice(), whole) {
+        match (candidates.as_slice(), whole) {
             ([only], _) => Own::One(*only),
             ([], true) => Own::None,
             ([], false) => Own::Hidden,
-            _ => Own::Among(found),
+            _ => Own::Among(candidates),
         }
     }
 }
@@ -201,7 +201,7 @@ pub enum Peer {
     Any,
     /// MPI_PROC_NULL.
     Null,
-    /// Not told.
+    /// Not known.
     Unknown,
 }
 
@@ -222,7 +222,7 @@ pub fn peer(process: &Process, argument: Option<&Argument>) -> Peer {
 }
 
 /// Whose constants the process has, where that is known. What is made from MPICH has its own or those of the ABI of MPI 5, and
-/// its handle of MPI_COMM_WORLD tells which.
+/// its handle of MPI_COMM_WORLD shows which.
 fn constants(process: &Process) -> Option<Family> {
     if process.mpi.as_ref().is_some_and(|mpi| mpi.implementation == "Open MPI") {
         return Some(Family::OpenMpi);
@@ -253,16 +253,17 @@ impl Wanted {
         };
         let tag = call.argument(tag_name).and_then(|tag| tag.value).filter(|tag| *tag >= 0);
         // A plug-in has no handles of communicators to compare with.
-        let tells = process.source.as_ref().is_none_or(|source| source.kind != SourceKind::Plugin)
+        let comparable = process.source.as_ref().is_none_or(|source| source.kind != SourceKind::Plugin)
             && process.communicators.iter().any(|one| one.handle.is_some());
-        let given = call.argument("comm").is_some_and(|comm| comm.value.is_some() || comm.values.is_some()) && tells;
+        let given =
+            call.argument("comm").is_some_and(|comm| comm.value.is_some() || comm.values.is_some()) && comparable;
         let communicator = call.communicator.filter(|id| process.communicators.iter().any(|one| one.unique_id == *id));
         let unresolved = communicator.is_none() && (given || call.communicator.is_some());
         Self { communicator, unresolved, peer: peer(process, call.argument(peer_name)), tag }
     }
 
     /// Whether the arguments name the peer and the tag that an operation has, and it is not merely that neither is known.
-    fn tells(&self, op: &Op<'_>) -> bool {
+    fn names(&self, op: &Op<'_>) -> bool {
         let operation = op.operation;
         let peer = matches!(self.peer, Peer::Rank(rank) if operation.desired_local_rank == Some(rank));
         let tag = operation.tag_wild || self.tag.is_some() && self.tag == operation.desired_tag;
@@ -289,9 +290,9 @@ impl Wanted {
 pub fn communicators<'a>(process: &'a Process, call: &Call) -> Vec<(usize, &'a Communicator)> {
     let all = || process.communicators.iter().enumerate();
     let named = |(_, communicator): &(usize, &Communicator)| call.communicator == Some(communicator.unique_id);
-    let found: Vec<_> = all().filter(named).take(1).collect();
-    if !found.is_empty() {
-        return found;
+    let of_call: Vec<_> = all().filter(named).take(1).collect();
+    if !of_call.is_empty() {
+        return of_call;
     }
     all().filter(|(_, communicator)| communicator.remote_group.is_some() || communicator.size != Some(1)).collect()
 }

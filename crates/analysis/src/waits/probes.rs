@@ -2,14 +2,14 @@
 
 use super::point_to_point::NOT_COUNTED;
 use super::traffic::WaitKind as Traffic;
-use super::{Context, Found, Need, Own, Peer, Posted, peer};
+use super::{Context, Need, Own, Peer, Posted, Wait, peer};
 use model::{Call, Operation};
 
 impl<'a> Context<'a, '_> {
     /// A probe that is still there, as an operation (Open MPI) or by its arguments (MPICH polls, and posts nothing).
-    pub(super) fn probe(&self, call: &'a Call) -> Found<'a> {
+    pub(super) fn probe(&self, call: &'a Call) -> Wait<'a> {
         if peer(self.process, call.argument("source")) == Peer::Null {
-            return Found::only(Need::Nothing);
+            return Wait::only(Need::Nothing);
         }
         let c_name = call.c_name();
         let posted = self.open.receives.iter().any(|op| op.operation.call.as_deref() == Some(&*c_name));
@@ -17,17 +17,17 @@ impl<'a> Context<'a, '_> {
             return self.operation(op);
         }
         if self.message_is_there(call) {
-            return Found::only(Need::Nothing);
+            return Wait::only(Need::Nothing);
         }
         let quiet = super::posted::communicators(self.process, call).iter().all(|(place, _)| {
             let shared = self.job.communicator(self.proc.0, *place);
             shared.is_some_and(|shared| self.traffic.to(shared, self.proc) == Traffic::Quiet)
         });
-        let mut found = self.by_arguments(call, "source", NOT_COUNTED);
+        let mut wait = self.by_arguments(call, "source", NOT_COUNTED);
         if quiet {
-            found.in_flight = None;
+            wait.in_flight = None;
         }
-        found
+        wait
     }
 
     /// Whether a message that the probe may be after has arrived.

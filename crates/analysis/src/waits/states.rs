@@ -85,7 +85,7 @@ pub enum Free<'a> {
 }
 
 /// Where a process stands; needs are filled in later.
-pub(super) fn of<'a>(proc: &Proc<'a>) -> ProcState<'a> {
+pub(super) fn state_of<'a>(proc: &Proc<'a>) -> ProcState<'a> {
     let Some(process) = proc.process else { return ProcState::Free(Free::NotRead) };
     let stands_in = |wanted: WaitKind| process.calls.iter().any(|call| wait_kind(&call.c_name()) == wanted);
     match (process.stage, process.state.as_deref()) {
@@ -128,7 +128,7 @@ pub(super) fn thread(call: &Call, wait_kind: WaitKind) -> Thread<'_> {
 }
 
 /// A thread outside MPI that may do something for others. `alone`: no thread of the process is in MPI; then one that waits
-/// for others of the process is told as well, because nothing else is there to be told; but not where a thread that may be
+/// for others of the process counts as well, because there is nothing else to show; but not where a thread that may be
 /// the application's was not seen to the end of its stack, for it may stand in MPI.
 fn at_work(process: &Process, alone: bool) -> Option<&Outside> {
     let own = || process.outside.iter().filter(|thread| whose(thread) == Whose::Application);
@@ -147,8 +147,8 @@ fn is_idle_helper(thread: &Outside) -> bool {
     !thread.main.unwrap_or(thread.thread == 1) && waits(thread)
 }
 
-/// Whether an idle thread of the application beside those in MPI may do what these and others wait for. Whether it ever calls
-/// MPI nobody can tell.
+/// Whether an idle thread of the application beside those in MPI may do what these and others wait for. Nobody can
+/// know whether it ever calls MPI.
 pub(super) fn has_idle_helper(process: &Process) -> bool {
     at_work(process, false).is_some_and(is_idle_helper)
 }

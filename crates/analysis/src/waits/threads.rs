@@ -2,7 +2,7 @@
 //!
 //! The answer rests on what no release of a C library changes: the file in which a thread began, whether code of the
 //! application stands on its stack, whether that was seen to its end, and the system call that it is in. Names of functions
-//! are asked where these are not told (older recordings, other processors), and of functions that the standards name.
+//! are asked where these are not known (older recordings, other processors), and of functions that the standards name.
 
 use super::held::awaited;
 use model::Outside;
@@ -42,7 +42,7 @@ pub fn whose(thread: &Outside) -> Whose {
     }
 }
 
-/// Whose a thread is of which the frames' files are not told: the application's, but for those that merely wait and in whose
+/// Whose a thread is where the files of its frames are not known: the application's, but for those that merely wait and in whose
 /// stacks no function with a source file stands, or one of the libraries' that is known.
 fn by_names(thread: &Outside) -> Whose {
     let library = match (thread.caller.as_deref(), thread.function.as_deref()) {

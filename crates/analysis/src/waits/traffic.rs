@@ -73,8 +73,8 @@ impl Sums {
             for entry in &view.communicator.traffic {
                 let side = if entry.within_local_group { view.side } else { shared.peers(view.side) };
                 let Some(peer) = shared.member(side, entry.local_rank) else { continue };
-                // The peer's own entry tells of the same two ways.
-                if peer < view.proc && shared.view(peer).is_some_and(|other| tells_of(shared, other, view)) {
+                // The peer's own entry counts the same two ways.
+                if peer < view.proc && shared.view(peer).is_some_and(|other| has_entry_of(shared, other, view)) {
                     continue;
                 }
                 for (sender, receiver) in [(view.proc, peer), (peer, view.proc)] {
@@ -120,7 +120,7 @@ fn between(shared: &Shared<'_>, letters: &Letters, sender: ProcIndex, receiver: 
 }
 
 /// Whether a member has an entry of another one.
-fn tells_of(shared: &Shared<'_>, view: &View<'_>, other: &View<'_>) -> bool {
+fn has_entry_of(shared: &Shared<'_>, view: &View<'_>, other: &View<'_>) -> bool {
     let within = shared.is_inter() && view.side == other.side;
     let rank = other.communicator.local_rank.filter(|rank| shared.member(other.side, *rank) == Some(other.proc));
     rank.is_some_and(|rank| entry(view.communicator, within, rank).is_some())
@@ -129,8 +129,8 @@ fn tells_of(shared: &Shared<'_>, view: &View<'_>, other: &View<'_>) -> bool {
 fn entry(communicator: &Communicator, within: bool, local_rank: i64) -> Option<&model::Traffic> {
     // Readers give members in ascending order, those of the local group after others.
     let key = (within, local_rank);
-    let found = communicator.traffic.binary_search_by_key(&key, |entry| (entry.within_local_group, entry.local_rank));
-    found.ok().and_then(|at| communicator.traffic.get(at))
+    let place = communicator.traffic.binary_search_by_key(&key, |entry| (entry.within_local_group, entry.local_rank));
+    place.ok().and_then(|at| communicator.traffic.get(at))
 }
 
 /// What was sent to a member, what arrived from it, and what both are counted by.

@@ -9,7 +9,7 @@ use crate::words;
 use functions::WaitKind;
 use model::{Remark, RequestState};
 
-/// How many operations are told of one thread.
+/// How many operations are shown of one thread.
 const SHOWN: usize = 3;
 
 impl Waits<'_> {
@@ -56,7 +56,7 @@ impl Waits<'_> {
     fn of_operations(&self, job: &Job<'_>, proc: ProcIndex, thread: &Thread<'_>) -> String {
         // Which of them it is given is not always known.
         let any = thread.wait_kind == WaitKind::WaitAny || is_unclear(&thread.need);
-        let mut told: Vec<(Vec<i64>, String, String)> = Vec::new();
+        let mut clauses: Vec<(Vec<i64>, String, String)> = Vec::new();
         for op in &thread.operations {
             let does = if self.is_inside(job, thread, op) {
                 format!(", also in {}{}", function(thread, op), on(job, proc, op))
@@ -64,20 +64,20 @@ impl Waits<'_> {
                 format!(" to {}", Self::does(job, proc, thread, op))
             };
             let rank = op.global_rank().filter(|_| !is_any(op));
-            let same = told.iter().position(|(ranks, who, known)| {
+            let same = clauses.iter().position(|(ranks, who, known)| {
                 let alike = if rank.is_some() { !any && !ranks.is_empty() } else { *who == peer(op) };
                 *known == does && alike
             });
             match same {
-                Some(place) => told[place].0.extend(rank),
-                None if told.len() == SHOWN => {
-                    told.push((Vec::new(), "others".to_owned(), String::new()));
+                Some(place) => clauses[place].0.extend(rank),
+                None if clauses.len() == SHOWN => {
+                    clauses.push((Vec::new(), "others".to_owned(), String::new()));
                     break;
                 }
-                None => told.push((rank.into_iter().collect(), peer(op), does)),
+                None => clauses.push((rank.into_iter().collect(), peer(op), does)),
             }
         }
-        let parts = told.into_iter().map(|(ranks, who, does)| {
+        let parts = clauses.into_iter().map(|(ranks, who, does)| {
             let who = if ranks.is_empty() { who } else { words::ranks(ranks) };
             format!("{who}{does}")
         });
@@ -106,7 +106,7 @@ impl Waits<'_> {
 fn on(job: &Job<'_>, proc: ProcIndex, op: &Op<'_>) -> String {
     let process = job.procs.get(proc.0).and_then(|proc| proc.process);
     let communicator = process.and_then(|process| process.communicators.get(op.place));
-    communicator.map_or_else(String::new, |found| format!(" on {}", words::communicator(found)))
+    communicator.map_or_else(String::new, |communicator| format!(" on {}", words::communicator(communicator)))
 }
 
 /// The collective operation that a library carries out by an operation: nobody has called what its algorithm is made of.

@@ -110,7 +110,7 @@ proptest! {
             prop_assert_eq!(all & own, 0, "in two knots");
             all |= own;
             for one in &knot.nodes {
-                prop_assert_eq!(knots.of(*one), Some(index));
+                prop_assert_eq!(knots.knot_of(*one), Some(index));
                 prop_assert_eq!(knots.path(*one).count(), 0);
                 for other in knot.nodes.iter().filter(|other| *other != one) {
                     prop_assert!(given.reaches(one.0, other.0, own), "{:?}", knot);
@@ -127,8 +127,8 @@ proptest! {
                 at = *next;
             }
             if let Some((last, others)) = wait_kind.split_last() {
-                prop_assert!(knots.of(*last).is_some());
-                prop_assert!(others.iter().all(|other| knots.of(*other).is_none() && reduction.is_stuck(*other)));
+                prop_assert!(knots.knot_of(*last).is_some());
+                prop_assert!(others.iter().all(|other| knots.knot_of(*other).is_none() && reduction.is_stuck(*other)));
             }
         }
         // Whoever waits for nobody but one another, among the stuck, is a knot.

@@ -1,7 +1,7 @@
 //! Which sends and receives belong together.
 
 use analysis::job::Job;
-use analysis::matching::{Matching, Outcome, Place};
+use analysis::matching::{Matching, OperationPlace, Outcome};
 use model::{Operation, OperationStatus, Queue, QueueKind, QueueState, Snapshot, Traffic};
 use proptest::prelude::*;
 
@@ -10,7 +10,7 @@ use super::support::{add, of_length, operation, post, with_status, with_text, wo
 const RENDEZVOUS: &str = "rendezvous: the sender waits for a receive";
 
 /// With whom an operation is paired.
-fn partner(snapshot: &Snapshot, place: Place) -> Option<Place> {
+fn partner(snapshot: &Snapshot, place: OperationPlace) -> Option<OperationPlace> {
     let job = Job::new(snapshot);
     let matching = Matching::new(&job);
     match matching.at(place).unwrap().outcome {
@@ -19,7 +19,7 @@ fn partner(snapshot: &Snapshot, place: Place) -> Option<Place> {
     }
 }
 
-fn outcome(snapshot: &Snapshot, place: Place) -> Outcome {
+fn outcome(snapshot: &Snapshot, place: OperationPlace) -> Outcome {
     Matching::new(&Job::new(snapshot)).at(place).unwrap().outcome
 }
 
@@ -314,11 +314,11 @@ proptest! {
     #[test]
     fn the_outcome_is_one_of_those_that_are_possible((receives, sends) in given()) {
         let mut snapshot = world(3);
-        let receive_places: Vec<Place> = receives
+        let receive_places: Vec<OperationPlace> = receives
             .iter()
             .map(|(source, tag)| post(&mut snapshot, 0, 0, QueueKind::PendingReceives, operation(*source, *tag)))
             .collect();
-        let send_places: Vec<Place> = sends
+        let send_places: Vec<OperationPlace> = sends
             .iter()
             .map(|(from, tag)| post(&mut snapshot, *from as usize, 0, QueueKind::PendingSends, operation(Some(0), Some(*tag))))
             .collect();

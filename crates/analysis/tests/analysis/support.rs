@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use analysis::findings::messages::{Context, Fate, find};
 use analysis::job::{Job, ProcIndex};
-use analysis::matching::{Matching, Place};
+use analysis::matching::{Matching, OperationPlace};
 use model::{Call, Communicator, Finding, Operation, OperationStatus, Process, QueueKind, Snapshot};
 
 /// A snapshot of so many ranks, each of which has MPI_COMM_WORLD.
@@ -71,11 +71,11 @@ pub fn post(
     communicator: usize,
     queue: QueueKind,
     operation: Operation,
-) -> Place {
+) -> OperationPlace {
     let found = &mut snapshot.processes[rank].communicators[communicator];
     let list = &mut queue.of_mut(found).operations;
     list.push(operation);
-    Place { proc: ProcIndex(rank), communicator, queue, index: list.len() - 1 }
+    OperationPlace { proc: ProcIndex(rank), communicator, queue, index: list.len() - 1 }
 }
 
 /// Where a rank stands.
@@ -90,7 +90,7 @@ pub fn stands(snapshot: &mut Snapshot, rank: usize, function: &str, line: i64) {
 }
 
 /// The findings about messages.
-pub fn findings(snapshot: &Snapshot, fates: &[Fate], waited: &[Place]) -> Vec<Finding> {
+pub fn findings(snapshot: &Snapshot, fates: &[Fate], waited: &[OperationPlace]) -> Vec<Finding> {
     let job = Job::new(snapshot);
     let matching = Matching::new(&job);
     let waited = waited.iter().copied().collect();

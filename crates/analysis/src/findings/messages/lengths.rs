@@ -2,7 +2,7 @@
 
 use hashbrown::HashMap;
 
-use super::text::{Told, blamed, communicator, counted, length, place, receiver, sender, tag};
+use super::text::{ProcWait, blamed, communicator, counted, length, place, receiver, sender, tag};
 use super::{Context, MAX_FINDINGS};
 use crate::datatypes::element;
 use crate::job::ProcIndex;
@@ -21,7 +21,7 @@ const MAX_LOOKED_AT: usize = 1000;
 
 pub(super) fn find(context: &Context<'_, '_>) -> Vec<Finding> {
     let mut looked = 0;
-    let mut found: Vec<(Finding, usize, Vec<Told>)> = Vec::new();
+    let mut findings: Vec<(Finding, usize, Vec<ProcWait>)> = Vec::new();
     let mut alike: HashMap<(FindingKind, ProcIndex, Option<ProcIndex>, Option<i64>), usize> = HashMap::new();
     for receive in
         context.matching.entries.iter().filter(|entry| entry.place.queue == QueueKind::PendingReceives && !entry.probe)
@@ -39,7 +39,7 @@ pub(super) fn find(context: &Context<'_, '_>) -> Vec<Finding> {
             let from = message.and_then(sender).or(receive.peer);
             let key = (wrong.kind, own, from, receive.operation.desired_tag);
             let known = alike.get(&key).copied();
-            let next = found.len();
+            let next = findings.len();
             if known.is_none() {
                 if next >= MAX_FINDINGS || looked >= MAX_LOOKED_AT {
                     continue;
@@ -57,16 +57,16 @@ pub(super) fn find(context: &Context<'_, '_>) -> Vec<Finding> {
                 let entries: Vec<&Entry<'_>> = std::iter::once(receive).chain(message).collect();
                 let blamed = blamed(context, &entries);
                 let finding = Finding { kind, summary, certain: sure, evidence, blamed, ..Finding::default() };
-                found.push((finding, 0, Vec::new()));
+                findings.push((finding, 0, Vec::new()));
             }
-            if let Some((_, count, procs)) = found.get_mut(known.unwrap_or(next)) {
+            if let Some((_, count, procs)) = findings.get_mut(known.unwrap_or(next)) {
                 *count += 1;
                 procs.push((own, None));
                 procs.extend(from.map(|proc| (proc, None)));
             }
         }
     }
-    found
+    findings
         .into_iter()
         .map(|(mut finding, count, procs)| {
             if count > 1 {
@@ -109,13 +109,13 @@ fn of_pair(context: &Context<'_, '_>, receive: &Entry<'_>, message: &Entry<'_>) 
     let (from, to) = (proc(sender(message)), proc(receiver(message)));
     let on = communicator(context, receive);
     let (room, bytes) = (receive.operation.desired_length, length(message));
-    let mut found = Vec::new();
+    let mut wrongs = Vec::new();
     if let (Some(room), Some(bytes)) = (room, bytes)
         && bytes > room
     {
         if receive.operation.internal {
             let part = receive.operation.extra_text.first().unwrap_or(&Remark::Collective(None));
-            found.push(Wrong {
+            wrongs.push(Wrong {
                 kind: FindingKind::CountMismatch,
                 summary: format!(
                     "on {on} {from} sends {bytes} bytes in a collective operation in which {to} receives {room}"
@@ -123,7 +123,7 @@ fn of_pair(context: &Context<'_, '_>, receive: &Entry<'_>, message: &Entry<'_>) 
                 evidence: format!("{part}: the message has {bytes} bytes, the receive room for {room}"),
             });
         } else {
-            found.push(Wrong {
+            wrongs.push(Wrong {
                 kind: FindingKind::Truncation,
                 summary: format!(
                     "the message from {from} to {to} with {} on {on} has {bytes} bytes, its receive has room for \
@@ -135,20 +135,20 @@ fn of_pair(context: &Context<'_, '_>, receive: &Entry<'_>, message: &Entry<'_>) 
         }
     }
     if receive.operation.internal {
-        return found;
+        return wrongs;
     }
     let send = if message.place.queue == QueueKind::PendingSends {
         Some(message)
     } else {
         message.same.and_then(|same| context.matching.entry(same))
     };
-    let Some(send) = send.map(|send| send.operation) else { return found };
+    let Some(send) = send.map(|send| send.operation) else { return wrongs };
     let (sent, wanted) = (send.datatype.as_deref(), receive.operation.datatype.as_deref());
     if let (Some(one), Some(other)) = (element(sent), element(wanted))
         && one != other
     {
         let (sent, wanted) = (sent.unwrap_or_default(), wanted.unwrap_or_default());
-        found.push(Wrong {
+        wrongs.push(Wrong {
             kind: FindingKind::DatatypeMismatch,
             summary: format!("{from} sends {sent} with {} to {to} on {on}, whose receive is of {wanted}", tag(message)),
             evidence: format!(
@@ -162,7 +162,7 @@ fn of_pair(context: &Context<'_, '_>, receive: &Entry<'_>, message: &Entry<'_>) 
     {
         let size = room / count;
         if size > 0 && bytes < room && bytes % size != 0 {
-            found.push(Wrong {
+            wrongs.push(Wrong {
                 kind: FindingKind::CountMismatch,
                 summary: format!(
                     "the message from {from} to {to} with {} on {on} has {bytes} bytes, which is no whole number of \
@@ -173,7 +173,7 @@ fn of_pair(context: &Context<'_, '_>, receive: &Entry<'_>, message: &Entry<'_>) 
             });
         }
     }
-    found
+    wrongs
 }
 
 fn items(count: Option<u64>, of: &str) -> String {

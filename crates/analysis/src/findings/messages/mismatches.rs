@@ -1,25 +1,25 @@
 //! Messages that are there, and receives that wait, which differ in one thing.
 //!
-//! That the two were meant for each other nobody can know: what is told is what was sent and what is waited for. It is told
+//! That the two were meant for each other nobody can know: a finding says what was sent and what is waited for, and only
 //! where the receive can never be matched otherwise.
 
 use hashbrown::{HashMap, HashSet};
 
 use super::probed;
 use super::text::{
-    Told, blame_for, communicator, counted, place, receiver, sender, sent, starts, tag, wants, where_it_is,
+    ProcWait, blame_for, communicator, counted, place, receiver, sender, sent, starts, tag, wants, where_it_is,
 };
 use super::{Context, MAX_FINDINGS};
 use crate::advice::{self, Change};
 use crate::blame::Blame;
 use crate::job::{CommunicatorId, ProcIndex};
-use crate::matching::{Entry, OperationId, Outcome, Place, name};
+use crate::matching::{Entry, OperationId, OperationPlace, Outcome, name};
 use model::{Finding, FindingKind, QueueKind, Sender, Text};
 
-/// Near misses, and the operations that they tell of.
+/// Near misses, and the operations that they mention.
 pub(super) struct Near {
     pub(super) findings: Vec<Finding>,
-    pub(super) told: HashSet<Place>,
+    pub(super) mentioned: HashSet<OperationPlace>,
 }
 
 /// Of messages that are equal in what is looked for so many are looked at.
@@ -133,36 +133,36 @@ impl Index {
     }
 
     /// The messages that differ from what a receive wants in one thing, those that explain most first.
-    fn of(&self, context: &Context<'_, '_>, receive: &Entry<'_>) -> Vec<(FindingKind, OperationId)> {
+    fn near_misses(&self, context: &Context<'_, '_>, receive: &Entry<'_>) -> Vec<(FindingKind, OperationId)> {
         let (own, comm, from) = (receive.place.proc, receive.communicator, receive.peer);
         let wanted = wanted_tag(receive);
         let entry = |id: &OperationId| context.matching.entry(*id);
         let first = |list: Option<&Vec<OperationId>>, fits: &dyn Fn(&Entry<'_>) -> bool| {
             list.into_iter().flatten().copied().find(|id| entry(id).is_some_and(fits))
         };
-        let mut found = Vec::new();
+        let mut misses = Vec::new();
         let other = first(self.by_tag.get(&(own, from, wanted)), &|message| message.communicator != comm);
-        found.extend(other.map(|id| (FindingKind::CommunicatorMismatch, id)));
+        misses.extend(other.map(|id| (FindingKind::CommunicatorMismatch, id)));
         // A receive that takes any tag, or any source, misses nothing by these.
         if wanted.is_some() {
             let other =
                 first(self.by_sender.get(&(own, comm, from)), &|message| message.operation.desired_tag != wanted);
-            found.extend(other.map(|id| (FindingKind::TagMismatch, id)));
+            misses.extend(other.map(|id| (FindingKind::TagMismatch, id)));
         }
         // The same number on another communicator.
-        if let (true, Some(asked)) = (found.is_empty(), receive.operation.desired_local_rank) {
+        if let (true, Some(asked)) = (misses.is_empty(), receive.operation.desired_local_rank) {
             let other = first(self.by_number.get(&(own, asked, wanted)), &|message| message.communicator != comm);
-            found.extend(other.map(|id| (FindingKind::CommunicatorMismatch, id)));
+            misses.extend(other.map(|id| (FindingKind::CommunicatorMismatch, id)));
         }
         if let Some(from) = from {
             let other = first(self.to.get(&(own, comm, wanted)), &|message| sender(message) != Some(from));
-            found.extend(other.map(|id| (FindingKind::RankMismatch, id)));
+            misses.extend(other.map(|id| (FindingKind::RankMismatch, id)));
             let astray =
                 |message: &Entry<'_>| receiver(message).is_some_and(|to| to != own && context.is_out(to).is_some());
             let other = first(self.from.get(&(from, comm, wanted)), &astray);
-            found.extend(other.map(|id| (FindingKind::RankMismatch, id)));
+            misses.extend(other.map(|id| (FindingKind::RankMismatch, id)));
         }
-        found
+        misses
     }
 }
 
@@ -171,7 +171,7 @@ fn number(context: &Context<'_, '_>, communicator: CommunicatorId, proc: ProcInd
     context.job.communicators.get(communicator.0)?.view(proc)?.communicator.local_rank
 }
 
-/// The call with which the rank that a receive waits for would send just that, later: as far as its source tells it with what its
+/// The call with which the rank that a receive waits for would send just that, later: as far as its source shows it with what its
 /// variables are now.
 fn comes_later<'e>(context: &Context<'e, '_>, receive: &Entry<'_>) -> Option<(ProcIndex, &'e Sender)> {
     let wanted = receive.operation.desired_tag.filter(|_| !receive.operation.tag_wild)?;
@@ -188,14 +188,14 @@ fn comes_later<'e>(context: &Context<'e, '_>, receive: &Entry<'_>) -> Option<(Pr
 /// how much all tags differ, where that is one number.
 #[derive(Default)]
 struct Pairs {
-    messages: HashMap<Place, OperationId>,
-    shifts: HashMap<Place, i64>,
+    messages: HashMap<OperationPlace, OperationId>,
+    shifts: HashMap<OperationPlace, i64>,
 }
 
 impl Pairs {
     fn new(context: &Context<'_, '_>, index: &Index, receives: &[(Entry<'_>, bool)]) -> Self {
         type Key = (ProcIndex, CommunicatorId, Option<ProcIndex>);
-        let mut waiting: HashMap<Key, Vec<(i64, Place)>> = HashMap::new();
+        let mut waiting: HashMap<Key, Vec<(i64, OperationPlace)>> = HashMap::new();
         for (receive, _) in receives {
             if let Some(tag) = wanted_tag(receive) {
                 waiting
@@ -214,7 +214,8 @@ impl Pairs {
             }
             wanted.sort_unstable_by_key(|(tag, _)| *tag);
             sent.sort_unstable_by_key(|(tag, _)| *tag);
-            let shift = |((wanted, _), (sent, _)): (&(i64, Place), &(i64, OperationId))| wanted.wrapping_sub(*sent);
+            let shift =
+                |((wanted, _), (sent, _)): (&(i64, OperationPlace), &(i64, OperationId))| wanted.wrapping_sub(*sent);
             let mut shifts = wanted.iter().zip(&sent).map(shift);
             let common = shifts.next().filter(|first| shifts.all(|other| other == *first));
             for ((_, place), (_, id)) in wanted.iter().zip(&sent) {
@@ -239,18 +240,18 @@ struct Miss<'e> {
     /// How many receives miss messages in the same way.
     count: usize,
     /// Receivers and senders of all of them.
-    procs: Vec<Told>,
+    procs: Vec<ProcWait>,
     /// Their calls.
     blame: Blame,
 }
 
-/// What is equal in near misses that are told once.
+/// What is equal in near misses that are shown as one.
 type Alike = (FindingKind, String, Option<i64>, Option<i64>, Option<(Text, i64)>);
 
 pub(super) fn find(context: &Context<'_, '_>) -> Near {
     let mut misses: Vec<Miss<'_>> = Vec::new();
     let mut alike: HashMap<Alike, usize> = HashMap::new();
-    let mut told: HashSet<Place> = HashSet::new();
+    let mut mentioned: HashSet<OperationPlace> = HashSet::new();
     let posted = context.matching.entries.iter().filter_map(|receive| {
         let waits = receive.place.queue == QueueKind::PendingReceives
             && receive.is_own()
@@ -265,7 +266,7 @@ pub(super) fn find(context: &Context<'_, '_>) -> Near {
     let index = Index::new(context, &asked);
     let pairs = Pairs::new(context, &index, &receives);
     for &(ref receive, stuck) in &receives {
-        for (kind, id) in index.of(context, receive) {
+        for (kind, id) in index.near_misses(context, receive) {
             let is_tag = kind == FindingKind::TagMismatch;
             let id = pairs.messages.get(&receive.place).copied().filter(|_| is_tag).unwrap_or(id);
             let shift = pairs.shifts.get(&receive.place).copied().filter(|_| is_tag);
@@ -275,10 +276,10 @@ pub(super) fn find(context: &Context<'_, '_>) -> Near {
                 && later.is_none()
                 && context.matching.blind(context.job, receive).is_none()
                 && context.matching.blind(context.job, message).is_none();
-            told.insert(receive.place);
-            told.insert(message.place);
+            mentioned.insert(receive.place);
+            mentioned.insert(message.place);
             let same = message.same.and_then(|same| context.matching.entry(same));
-            told.extend(same.map(|same| same.place));
+            mentioned.extend(same.map(|same| same.place));
             let process = context.job.procs.get(receive.place.proc.0).and_then(|proc| proc.process);
             let call = process.and_then(|process| process.calls.first());
             let line = call.and_then(|call| Some((call.file.clone()?, call.line?)));
@@ -313,7 +314,7 @@ pub(super) fn find(context: &Context<'_, '_>) -> Near {
     if let (Some(last), true) = (findings.last_mut(), left_out > 0) {
         last.evidence.push(format!("{} more of this kind", counted(left_out, "finding")));
     }
-    Near { findings, told }
+    Near { findings, mentioned }
 }
 
 /// What a difference of tags may come from, after these words: of 16 bits remain where it is a multiple of 65536.

@@ -1,4 +1,4 @@
-//! What there is to tell of messages: those that do not fit the receives that wait, and those that nobody receives.
+//! Findings about messages: those that do not fit the receives that wait, and those that nobody receives.
 
 mod lengths;
 mod mismatches;
@@ -11,7 +11,7 @@ mod unmatched;
 use hashbrown::HashSet;
 
 use crate::job::{Job, ProcIndex};
-use crate::matching::{Entry, Matching, Place};
+use crate::matching::{Entry, Matching, OperationPlace};
 use model::Finding;
 
 /// What is known of whether a process goes on.
@@ -24,7 +24,7 @@ pub enum Fate {
     Suspect,
     /// It can never go on.
     Stuck,
-    /// It sends and receives nothing any more, for the reason told in words: `is in MPI_Finalize`.
+    /// It sends and receives nothing any more, for this reason, in words: `is in MPI_Finalize`.
     Finished(&'static str),
 }
 
@@ -38,7 +38,7 @@ pub struct Context<'a, 'b> {
     /// By process.
     pub fates: &'b [Fate],
     /// The operations that a thread waits for.
-    pub waited: &'b HashSet<Place>,
+    pub waited: &'b HashSet<OperationPlace>,
 }
 
 impl<'a> Context<'a, '_> {
@@ -64,7 +64,7 @@ impl<'a> Context<'a, '_> {
     }
 }
 
-/// Of one kind so many findings are told.
+/// How many findings of one kind are shown.
 const MAX_FINDINGS: usize = 20;
 
 /// All findings about messages; what explains most comes first.
@@ -73,7 +73,7 @@ pub fn find(context: &Context<'_, '_>) -> Vec<Finding> {
     let mut findings = mismatches.findings;
     findings.extend(lengths::find(context));
     findings.extend(started::find(context));
-    findings.extend(unmatched::find(context, &mismatches.told));
+    findings.extend(unmatched::find(context, &mismatches.mentioned));
     findings.extend(piles::find(context));
     findings
 }

@@ -68,7 +68,7 @@ fn flood(context: &Context<'_, '_>, proc: ProcIndex) -> Option<Finding> {
     let own = name(context.job, proc);
     let from = peer.map_or_else(|| "an unknown rank".to_owned(), |peer| name(context.job, peer));
     let communicator = context.job.snapshot.processes.get(proc.0).and_then(|process| process.communicators.get(comm));
-    let on = communicator.map_or_else(String::new, |found| format!(" on {}", words::communicator(found)));
+    let on = communicator.map_or_else(String::new, |communicator| format!(" on {}", words::communicator(communicator)));
     let tag = tag.map_or_else(|| "a tag that is not known".to_owned(), |tag| format!("tag {tag}"));
     let evidence = vec![
         format!("{} of {of_bytes} bytes come from {from} with {tag}{on}", counted(most, "message")),

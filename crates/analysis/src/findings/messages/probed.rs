@@ -3,7 +3,7 @@
 
 use super::Context;
 use crate::job::ProcIndex;
-use crate::matching::{Entry, Outcome, Place, peer};
+use crate::matching::{Entry, OperationPlace, Outcome, peer};
 use model::{Call, Operation, Process, QueueKind};
 
 const PROBES: [&str; 4] = ["MPI_Probe", "MPI_Mprobe", "MPI_Iprobe", "MPI_Improbe"];
@@ -19,7 +19,7 @@ pub(super) struct Probe {
 
 /// The probes in which processes are stuck.
 pub(super) fn all(context: &Context<'_, '_>) -> Vec<Probe> {
-    let mut found = Vec::new();
+    let mut probes = Vec::new();
     for (index, proc) in context.job.procs.iter().enumerate() {
         let Some(process) = proc.process else { continue };
         let Some(stuck) = context.is_out(ProcIndex(index)).filter(|_| !process.calls.is_empty()) else { continue };
@@ -30,19 +30,19 @@ pub(super) fn all(context: &Context<'_, '_>) -> Vec<Probe> {
             }
             let place = call.communicator.and_then(|id| context.job.by_unique_id(index, id)).map(|(_, place)| place);
             if let (Some(place), Some(operation)) = (place, operation(call)) {
-                found.push(Probe { proc: ProcIndex(index), place, operation, stuck });
+                probes.push(Probe { proc: ProcIndex(index), place, operation, stuck });
             }
         }
     }
-    found
+    probes
 }
 
 fn has_posted(process: &Process, c_name: &str) -> bool {
-    let mut receives = process.communicators.iter().flat_map(|found| &found.pending_receives.operations);
+    let mut receives = process.communicators.iter().flat_map(|communicator| &communicator.pending_receives.operations);
     receives.any(|operation| operation.call.as_deref() == Some(c_name))
 }
 
-/// What it looks for; `None` where the arguments do not tell it.
+/// What it looks for; `None` where the arguments do not say.
 fn operation(call: &Call) -> Option<Operation> {
     let given = |name: &str, any: &str| {
         let argument = call.argument(name)?;
@@ -70,7 +70,7 @@ impl Probe {
         let view = shared.view(self.proc)?;
         Some(Entry {
             // In no queue: behind all that are.
-            place: Place {
+            place: OperationPlace {
                 proc: self.proc,
                 communicator: self.place,
                 queue: QueueKind::PendingReceives,

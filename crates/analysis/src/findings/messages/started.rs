@@ -28,7 +28,7 @@ pub(super) fn find(context: &Context<'_, '_>) -> Vec<Finding> {
         // For one that waits, the first request that would help it, and how many.
         let mut helped: HashMap<usize, (Entry<'_>, &Operation, usize)> = HashMap::new();
         for (at, communicator) in
-            process.communicators.iter().enumerate().filter(|(_, found)| !found.inactive.is_empty())
+            process.communicators.iter().enumerate().filter(|(_, communicator)| !communicator.inactive.is_empty())
         {
             let Some(id) = context.job.communicator(index, at) else { continue };
             let Some(shared) = context.job.communicators.get(id.0) else { continue };
@@ -46,10 +46,10 @@ pub(super) fn find(context: &Context<'_, '_>) -> Vec<Finding> {
                     (true, None) => Vec::new(),
                 };
                 let map = if send { &waiting.receives } else { &waiting.messages };
-                if let Some(found) = keys.iter().find_map(|key| map.get(key)).copied()
-                    && let Some(entry) = context.matching.entries.get(found)
+                if let Some(number) = keys.iter().find_map(|key| map.get(key)).copied()
+                    && let Some(entry) = context.matching.entries.get(number)
                 {
-                    helped.entry(found).or_insert_with(|| (entry.clone(), operation, 0)).2 += 1;
+                    helped.entry(number).or_insert_with(|| (entry.clone(), operation, 0)).2 += 1;
                 }
             }
         }
@@ -111,7 +111,7 @@ fn finding(
     count: usize,
 ) -> Finding {
     let own = name(context.job, proc);
-    let what = if is_send(operation) { "send" } else { "receive" };
+    let direction = if is_send(operation) { "send" } else { "receive" };
     let other = name(context.job, entry.place.proc);
     let waits = if entry.place.queue == QueueKind::PendingReceives {
         format!("{other} waits for {}", wants(context, entry))
@@ -121,7 +121,7 @@ fn finding(
     let certain = context.is_stuck_in(entry) == Some(true) && context.matching.blind(context.job, entry).is_none();
     let mut evidence = vec![format!(
         "{own} has {} that would do it and {} inactive: a wait for an inactive request returns at once",
-        counted(count, &format!("persistent {what}")),
+        counted(count, &format!("persistent {direction}")),
         if count == 1 { "is" } else { "are" }
     )];
     if !certain {
@@ -129,7 +129,7 @@ fn finding(
     }
     let mut finding = Finding {
         kind: FindingKind::NeverStarted,
-        summary: format!("{waits}, but the persistent {what} of {own} for it is not started"),
+        summary: format!("{waits}, but the persistent {direction} of {own} for it is not started"),
         certain,
         evidence,
         ..Finding::default()

@@ -9,7 +9,7 @@ pub(super) use crate::words::counted;
 use functions::{WaitKind, wait_kind};
 use model::{Blamed, Call, Finding, OperationStatus, QueueKind, RankCall, RankStart, Sender, StartedBy};
 
-/// So many calls of functions that have returned are told of one message.
+/// How many calls of functions that have returned are shown for one message.
 const MOST_ELSEWHERE: usize = 4;
 
 /// So many calls are shown with one finding.
@@ -86,13 +86,14 @@ pub(super) fn where_it_is(context: &Context<'_, '_>, message: &Entry<'_>) -> Str
 /// The calls that started an operation, or that may have sent a message that has arrived.
 pub(super) fn starts(context: &Context<'_, '_>, entry: &Entry<'_>) -> Vec<RankStart> {
     let process = |proc: ProcIndex| context.job.procs.get(proc.0);
-    let of = |proc: ProcIndex, started: StartedBy| RankStart { rank: process(proc).and_then(|one| one.rank), started };
+    let start_of =
+        |proc: ProcIndex, started: StartedBy| RankStart { rank: process(proc).and_then(|one| one.rank), started };
     // Of a message whose send is pending, that has it.
     let same = entry.same.and_then(|same| context.matching.entry(same));
     for one in [Some(entry), same].into_iter().flatten() {
         if !one.operation.started_by.is_empty() {
             let all = one.operation.started_by.iter();
-            return all.map(|started| of(one.place.proc, started.clone())).collect();
+            return all.map(|started| start_of(one.place.proc, started.clone())).collect();
         }
     }
     if same.is_some() {
@@ -117,21 +118,21 @@ pub(super) fn starts(context: &Context<'_, '_>, entry: &Entry<'_>) -> Vec<RankSt
         ..StartedBy::default()
     };
     let all = |elsewhere: bool| {
-        let mut found: Vec<RankStart> = Vec::new();
+        let mut starts: Vec<RankStart> = Vec::new();
         let fitting = process.senders.iter().filter(fits).filter(|one| one.elsewhere == elsewhere);
-        for one in fitting.map(|one| of(from, started(one))) {
+        for one in fitting.map(|one| start_of(from, started(one))) {
             // Code that was inlined stands at several places.
-            if !found.contains(&one) {
-                found.push(one);
+            if !starts.contains(&one) {
+                starts.push(one);
             }
         }
-        found
+        starts
     };
     let here = all(false);
     if !here.is_empty() {
         return here;
     }
-    // Its function has returned: where many come into question nothing is told by naming them.
+    // Its function has returned: where many come into question, naming them does not help.
     let elsewhere = all(true);
     if elsewhere.len() <= MOST_ELSEWHERE { elsewhere } else { Vec::new() }
 }
@@ -173,10 +174,10 @@ pub(super) fn blame_for(context: &Context<'_, '_>, entry: &Entry<'_>, blame: &mu
 }
 
 /// A process of a finding, and what it waits for.
-pub(super) type Told = (ProcIndex, Option<String>);
+pub(super) type ProcWait = (ProcIndex, Option<String>);
 
 /// Puts ranks and their calls into a finding.
-pub(super) fn place(context: &Context<'_, '_>, finding: &mut Finding, procs: &[Told]) {
+pub(super) fn place(context: &Context<'_, '_>, finding: &mut Finding, procs: &[ProcWait]) {
     let rank = |proc: ProcIndex| context.job.procs.get(proc.0).and_then(|proc| proc.rank);
     let mut sorted: Vec<(Option<i64>, ProcIndex, Option<String>)> =
         procs.iter().map(|(proc, waits_for)| (rank(*proc), *proc, waits_for.clone())).collect();

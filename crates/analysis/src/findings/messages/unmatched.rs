@@ -2,10 +2,10 @@
 
 use hashbrown::{HashMap, HashSet};
 
-use super::text::{Told, blamed, counted, place, receiver, sender, sent, starts, wants, where_it_is};
+use super::text::{ProcWait, blamed, counted, place, receiver, sender, sent, starts, wants, where_it_is};
 use super::{Context, Fate, MAX_FINDINGS};
 use crate::job::ProcIndex;
-use crate::matching::{Entry, Matching, Outcome, Place, name};
+use crate::matching::{Entry, Matching, OperationPlace, Outcome, name};
 use model::{Finding, FindingKind, QueueKind};
 
 /// Operations that are alike: of one kind, between the same two, with the same tag.
@@ -18,16 +18,16 @@ struct Group<'a, 'b> {
     count: usize,
     certain: bool,
     why: String,
-    procs: Vec<Told>,
+    procs: Vec<ProcWait>,
 }
 
-/// All but those that were `told` as near misses.
-pub(super) fn find(context: &Context<'_, '_>, told: &HashSet<Place>) -> Vec<Finding> {
+/// All but those that near misses have `mentioned`.
+pub(super) fn find(context: &Context<'_, '_>, mentioned: &HashSet<OperationPlace>) -> Vec<Finding> {
     let mut groups: Vec<Group<'_, '_>> = Vec::new();
     let mut alike: HashMap<Alike, usize> = HashMap::new();
     for entry in &context.matching.entries {
-        let alone = entry.is_own() && entry.outcome == Outcome::Unmatched && !told.contains(&entry.place);
-        // Of a message that has arrived its send is told.
+        let alone = entry.is_own() && entry.outcome == Outcome::Unmatched && !mentioned.contains(&entry.place);
+        // Of a message that has arrived, the finding is about its send.
         if !alone || (entry.place.queue == QueueKind::UnexpectedMessages && entry.same.is_some()) {
             continue;
         }
@@ -37,13 +37,13 @@ pub(super) fn find(context: &Context<'_, '_>, told: &HashSet<Place>) -> Vec<Find
         };
         let key = (kind, owner.unwrap_or(entry.place.proc), other, entry.operation.desired_tag);
         let known = alike.get(&key).copied();
-        // A job of many ranks has many: nothing is put into words of what is not told.
+        // A job of many ranks has many: what is not shown is not put into words.
         if known.is_none() && groups.len() >= MAX_FINDINGS {
             continue;
         }
-        let found =
+        let unmatched =
             if kind == FindingKind::UnmatchedReceive { receive(context, entry) } else { message(context, entry) };
-        let Some((certain, why)) = found else { continue };
+        let Some((certain, why)) = unmatched else { continue };
         let at = known.unwrap_or_else(|| {
             alike.insert(key, groups.len());
             groups.push(Group { kind, first: entry, count: 0, certain, why, procs: Vec::new() });
@@ -82,7 +82,7 @@ fn message(context: &Context<'_, '_>, message: &Entry<'_>) -> Option<(bool, Stri
 }
 
 /// Whether it is known that a message has not been received. A library that does not count may have the buffer of a send back
-/// only when its sender looks; who waits for that would be told.
+/// only when its sender looks; who waits for that would have a finding.
 fn is_there(context: &Context<'_, '_>, message: &Entry<'_>, to: ProcIndex) -> bool {
     let seen = message.place.queue == QueueKind::UnexpectedMessages || message.same.is_some();
     let counted = |from| Matching::coming(context.job, message.communicator, from, to).is_some();

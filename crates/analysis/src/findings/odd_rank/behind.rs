@@ -13,22 +13,22 @@ const WINDOW: i64 = 1 << 20;
 
 /// Those that are behind in a communicator of which nearly all members are equally far, and by how much there.
 pub fn find(context: &Context<'_>) -> Vec<(ProcIndex, OddReason)> {
-    let mut found: HashMap<ProcIndex, (usize, OddReason)> = HashMap::new();
+    let mut by_proc: HashMap<ProcIndex, (usize, OddReason)> = HashMap::new();
     for shared in &context.job.communicators {
-        for (proc, reason) in of(context, shared) {
+        for (proc, reason) in in_communicator(context, shared) {
             // What most members say counts.
-            let known = found.get(&proc).is_some_and(|(members, _)| *members >= shared.views.len());
+            let known = by_proc.get(&proc).is_some_and(|(members, _)| *members >= shared.views.len());
             if !known {
-                found.insert(proc, (shared.views.len(), reason));
+                by_proc.insert(proc, (shared.views.len(), reason));
             }
         }
     }
-    let mut all: Vec<_> = found.into_iter().map(|(proc, (_, reason))| (proc, reason)).collect();
+    let mut all: Vec<_> = by_proc.into_iter().map(|(proc, (_, reason))| (proc, reason)).collect();
     all.sort_unstable_by_key(|(proc, _)| *proc);
     all
 }
 
-fn of(context: &Context<'_>, shared: &Shared<'_>) -> Vec<(ProcIndex, OddReason)> {
+fn in_communicator(context: &Context<'_>, shared: &Shared<'_>) -> Vec<(ProcIndex, OddReason)> {
     // Where it is doubtful which are one communicator, only the one that everybody has is compared.
     if shared.doubt.is_some() && shared.name != "MPI_COMM_WORLD" {
         return Vec::new();

@@ -40,17 +40,18 @@ pub fn groups(spots: &Spots<'_>) -> Option<Vec<Group>> {
             }
         }
     }
-    let mut found: BTreeMap<usize, BTreeMap<usize, Vec<ProcIndex>>> = BTreeMap::new();
-    for (at, spot) in spots.of.iter().enumerate().filter_map(|(at, spot)| Some((at, (*spot)?))) {
-        found.entry(root(&place, spot)).or_default().entry(spot).or_default().push(ProcIndex(at));
+    let mut by_place: BTreeMap<usize, BTreeMap<usize, Vec<ProcIndex>>> = BTreeMap::new();
+    for (at, spot) in spots.by_proc.iter().enumerate().filter_map(|(at, spot)| Some((at, (*spot)?))) {
+        by_place.entry(root(&place, spot)).or_default().entry(spot).or_default().push(ProcIndex(at));
     }
-    let group = |of: BTreeMap<usize, Vec<ProcIndex>>| {
-        let (spot, number) = of.iter().map(|(spot, procs)| (*spot, procs.len())).max_by_key(|(_, number)| *number)?;
-        let mut procs: Vec<ProcIndex> = of.into_values().flatten().collect();
+    let group = |by_spot: BTreeMap<usize, Vec<ProcIndex>>| {
+        let (spot, number) =
+            by_spot.iter().map(|(spot, procs)| (*spot, procs.len())).max_by_key(|(_, number)| *number)?;
+        let mut procs: Vec<ProcIndex> = by_spot.into_values().flatten().collect();
         procs.sort_unstable();
         Some(Group { procs, spot, number })
     };
-    Some(found.into_values().filter_map(group).collect())
+    Some(by_place.into_values().filter_map(group).collect())
 }
 
 fn root(place: &[usize], mut at: usize) -> usize {

@@ -1,5 +1,5 @@
-//! The odd rank: who is not where nearly all others are, or behind them, or at work while they stand. Told only where nothing
-//! that is certain tells the cause, and never as certain; where there is no crowd, nobody is apart from it.
+//! The odd rank: who is not where nearly all others are, or behind them, or at work while they stand. It is given only where
+//! nothing certain names the cause, and never as certain; where there is no crowd, nobody is apart from it.
 
 mod behind;
 mod groups;
@@ -21,18 +21,18 @@ use spots::{Manner, Spot, Spots, Step};
 /// A crowd has so many members at least.
 const CROWD: usize = 3;
 
-/// How many odd groups are told.
+/// How many odd groups are shown.
 const SHOWN: usize = 4;
 
-/// Adds the odd ranks, likeliest first, to what else is told: before it where most queues are not known, for then what follows
-/// from these says little, else behind it.
+/// Adds the odd ranks, likeliest first, to the other findings: before them where most queues are not known, since what follows
+/// from queues then says little, else behind them.
 pub fn add(context: &Context<'_>, movement: &[Compared], findings: &mut Vec<Finding>) {
     let count = context.job.procs.len();
     // That most are at something that waits for nobody is no cause: they ask again and again.
     let waits = |finding: &&Finding| finding.certain && finding.kind.is_wait();
     let held_up: usize = findings.iter().filter(waits).map(|finding| finding.ranks.len()).sum();
     let asking = held_up.saturating_mul(2) > count;
-    if findings.iter().any(|finding| tells_a_cause(finding) && !(asking && waits(&finding))) {
+    if findings.iter().any(|finding| names_the_cause(finding) && !(asking && waits(&finding))) {
         return;
     }
     let mut odd = find(context, movement);
@@ -48,7 +48,7 @@ pub fn add(context: &Context<'_>, movement: &[Compared], findings: &mut Vec<Find
 fn find(context: &Context<'_>, movement: &[Compared]) -> Vec<Finding> {
     let spots = Spots::new(context);
     let placed: Vec<ProcIndex> =
-        (0..spots.of.len()).map(ProcIndex).filter(|proc| spots.spot(*proc).is_some()).collect();
+        (0..spots.by_proc.len()).map(ProcIndex).filter(|proc| spots.spot(*proc).is_some()).collect();
     let moved = Moved::new(movement);
     if placed.len() <= CROWD || moved.is_running() || !is_dark(context, &placed, true) {
         return Vec::new();
@@ -65,11 +65,11 @@ fn find(context: &Context<'_>, movement: &[Compared]) -> Vec<Finding> {
         let reason = OddReason::Moved { still: still as u64 };
         moving.for_each(|proc| odd.entry(*proc).or_default().reasons.push(reason.clone()));
     }
-    tell(context, &spots, &placed, odd)
+    findings(context, &spots, &placed, odd)
 }
 
 /// Whether a finding says for certain why somebody waits.
-fn tells_a_cause(finding: &Finding) -> bool {
+fn names_the_cause(finding: &Finding) -> bool {
     use FindingKind as Kind;
     finding.certain && !matches!(finding.kind, Kind::NeverCompleted | Kind::UnexpectedFlood | Kind::UnmatchedSend)
 }
@@ -92,15 +92,14 @@ fn nearly_all(number: usize, all: usize) -> bool {
     number >= CROWD && number.saturating_mul(4) >= all.saturating_mul(3)
 }
 
-/// Whether queues leave open what most of these wait for: else they tell the cause, or that there is none. `moving`: also
+/// Whether queues leave open what most of these wait for: else they show the cause, or that there is none. `moving`: also
 /// where all is known but what is on its way.
-fn is_dark(context: &Context<'_>, of: &[ProcIndex], moving: bool) -> bool {
-    let dark = of.iter().filter(|proc| {
+fn is_dark(context: &Context<'_>, procs: &[ProcIndex], moving: bool) -> bool {
+    let dark = procs.iter().filter(|proc| {
         let Some(process) = context.process(**proc) else { return false };
-        let queues = process
-            .communicators
-            .iter()
-            .flat_map(|found| [&found.pending_sends, &found.pending_receives, &found.unexpected_messages]);
+        let queues = process.communicators.iter().flat_map(|communicator| {
+            [&communicator.pending_sends, &communicator.pending_receives, &communicator.unexpected_messages]
+        });
         let unclear = context.threads(**proc).iter().any(|thread| {
             let moves = moving && thread.in_flight.is_some() && context.seen.get(proc.0) != Some(&Seen::Still);
             moves || matches!(thread.need, Need::Unknown(_)) || thread.need.doubt().is_some()
@@ -108,7 +107,7 @@ fn is_dark(context: &Context<'_>, of: &[ProcIndex], moving: bool) -> bool {
         let lost = matches!(context.waits.states.get(proc.0), Some(ProcState::Free(Free::Unknown)));
         unclear || lost || process.communicators.is_empty() || !queues.into_iter().all(|queue| queue.is_whole())
     });
-    dark.count().saturating_mul(2) >= of.len()
+    dark.count().saturating_mul(2) >= procs.len()
 }
 
 /// Groups of few that stand apart from all others, where these are crowds.
@@ -203,7 +202,7 @@ fn ends(path: &[Step]) -> (Option<&Step>, &[Step]) {
     path.split_last().map_or((None, path), |(last, outer)| (Some(last), outer))
 }
 
-/// What two looks tell.
+/// What two looks show: who moved, and how many did not.
 struct Moved {
     moved: Vec<ProcIndex>,
     still: usize,
@@ -211,15 +210,15 @@ struct Moved {
 
 impl Moved {
     fn new(movement: &[Compared]) -> Self {
-        let mut found = Self { moved: Vec::new(), still: 0 };
+        let mut compared = Self { moved: Vec::new(), still: 0 };
         for (at, one) in movement.iter().enumerate() {
             match one.movement.state {
-                Motion::Moved | Motion::Slow => found.moved.push(ProcIndex(at)),
-                Motion::Stuck | Motion::Spinning => found.still += 1,
+                Motion::Moved | Motion::Slow => compared.moved.push(ProcIndex(at)),
+                Motion::Stuck | Motion::Spinning => compared.still += 1,
                 Motion::Unknown => {}
             }
         }
-        found
+        compared
     }
 
     /// Whether so many went on that the job is not stuck.
@@ -234,8 +233,13 @@ impl Moved {
     }
 }
 
-/// A finding for those of which the same is told, likeliest first.
-fn tell(context: &Context<'_>, spots: &Spots<'_>, placed: &[ProcIndex], odd: HashMap<ProcIndex, Odd>) -> Vec<Finding> {
+/// One finding for all that are odd in the same way, likeliest first.
+fn findings(
+    context: &Context<'_>,
+    spots: &Spots<'_>,
+    placed: &[ProcIndex],
+    odd: HashMap<ProcIndex, Odd>,
+) -> Vec<Finding> {
     let mut together: Vec<(Odd, Vec<ProcIndex>)> = Vec::new();
     let mut each: Vec<(ProcIndex, Odd)> = odd.into_iter().collect();
     each.sort_unstable_by_key(|(proc, _)| *proc);
@@ -274,7 +278,7 @@ fn finding(context: &Context<'_>, spots: &Spots<'_>, placed: &[ProcIndex], odd: 
         OddReason::Elsewhere { others, number, .. } => Some((others.clone(), *number)),
         _ => None,
     });
-    // The table tells the lines; here they stand only where nothing else tells the two places apart.
+    // The table has the lines; here they stand only where nothing else distinguishes the two places.
     let alike = |(one, (other, _)): (&Standing, &(Standing, u64))| one.without_line() == other.without_line();
     if !place.as_ref().zip(elsewhere.as_ref()).is_some_and(alike) {
         place = place.map(|place| place.without_line());

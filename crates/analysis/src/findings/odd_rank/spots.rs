@@ -52,7 +52,7 @@ pub struct Spot {
 #[derive(Debug, Default)]
 pub struct Spots<'a> {
     /// By process; `None` where it is not known.
-    pub of: Vec<Option<usize>>,
+    pub by_proc: Vec<Option<usize>>,
     /// The different spots.
     pub all: Vec<Spot>,
     /// By the number of a function: its name and its file.
@@ -62,7 +62,7 @@ pub struct Spots<'a> {
 impl<'a> Spots<'a> {
     /// Looks where each process stands: at its stack where all have them, else at what was made of these.
     pub fn new(context: &Context<'a>) -> Self {
-        let mut found = Self::default();
+        let mut spots = Self::default();
         let mut functions = HashMap::new();
         let mut places = HashMap::new();
         let procs = &context.job.procs;
@@ -72,27 +72,27 @@ impl<'a> Spots<'a> {
             let spot = context.now(ProcIndex(at)).zip(state).and_then(|(process, state)| {
                 let mut number = |function, file| {
                     *functions.entry((function, file)).or_insert_with(|| {
-                        found.functions.push((function, file));
-                        found.functions.len() - 1
+                        spots.functions.push((function, file));
+                        spots.functions.len() - 1
                     })
                 };
                 spot(process, state, with_stacks, &mut number)
             });
-            found.of.push(spot.map(|spot| match places.get(&spot) {
+            spots.by_proc.push(spot.map(|spot| match places.get(&spot) {
                 Some(place) => *place,
                 None => {
-                    places.insert(spot.clone(), found.all.len());
-                    found.all.push(spot);
-                    found.all.len() - 1
+                    places.insert(spot.clone(), spots.all.len());
+                    spots.all.push(spot);
+                    spots.all.len() - 1
                 }
             }));
         }
-        found
+        spots
     }
 
     /// The spot of a process.
     pub fn spot(&self, proc: ProcIndex) -> Option<&Spot> {
-        self.all.get(self.of.get(proc.0).copied().flatten()?)
+        self.all.get(self.by_proc.get(proc.0).copied().flatten()?)
     }
 
     /// The same for people and programs.
@@ -141,9 +141,9 @@ fn of_stack<'a>(stack: &'a Stack, number: &mut Number<'a, '_>) -> Option<Spot> {
     let frames = shown(stack, false);
     let call =
         frames.iter().find(|frame| frame.mpi).and_then(|frame| frame.function).map(|name| c_name(name).into_owned());
-    // Older recordings do not tell whose a frame is.
-    let told = stack.frames.iter().any(|frame| frame.application.is_some());
-    let own = |frame: &&Shown<'a>| !frame.mpi && (frame.application == Some(true) || !told);
+    // Older recordings do not say whose a frame is.
+    let is_known = stack.frames.iter().any(|frame| frame.application.is_some());
+    let own = |frame: &&Shown<'a>| !frame.mpi && (frame.application == Some(true) || !is_known);
     let mut path: Vec<Step> = Vec::with_capacity(frames.len());
     let mut at: HashMap<usize, usize> = HashMap::new();
     for frame in frames.iter().filter(own) {

@@ -12,7 +12,7 @@ use crate::job::ProcIndex;
 use crate::words;
 use model::{Call, Finding, FindingKind, HandleWord, PastCollective, RecordedCommunicator, Text};
 
-/// How many of them are told.
+/// How many of them are shown.
 const SHOWN: usize = 16;
 
 /// Findings of more ranks than these are about those that are fewer.
@@ -44,13 +44,13 @@ pub fn find(context: &Context<'_>) -> Vec<Finding> {
             known.entry(key).or_default().push((ProcIndex(number), communicator));
         }
     }
-    let mut found: Vec<Finding> = known.values().flat_map(|members| of_communicator(context, members)).collect();
-    found.sort_by(|one, other| one.summary.cmp(&other.summary));
-    found.truncate(SHOWN);
-    found
+    let mut findings: Vec<Finding> = known.values().flat_map(|members| of_communicator(context, members)).collect();
+    findings.sort_by(|one, other| one.summary.cmp(&other.summary));
+    findings.truncate(SHOWN);
+    findings
 }
 
-/// What is found of one communicator.
+/// The findings of one communicator.
 fn of_communicator(context: &Context<'_>, members: &[(ProcIndex, &RecordedCommunicator)]) -> Vec<Finding> {
     // Where all have begun as many, and the same with the same, nothing differs.
     let done = |one: &RecordedCommunicator| (one.collectives, one.order, one.contents);
@@ -67,11 +67,11 @@ fn of_communicator(context: &Context<'_>, members: &[(ProcIndex, &RecordedCommun
     let differing = by_number.iter().find(|(_, all)| differ(all));
     let before = differing.map_or(u64::MAX, |(number, _)| *number);
     // What is given in different functions differs rightly.
-    let contents = by_number.range(..before).find_map(|(number, all)| contents::told_of(context, *number, all));
+    let contents = by_number.range(..before).find_map(|(number, all)| contents::wrong_contents(context, *number, all));
     let order = differing.and_then(|(number, all)| {
-        // Where all stand in it still, their calls tell it.
-        let is_told = all.iter().all(|(_, _, collective)| collective.inside);
-        (!is_told).then(|| first_differing(context, &by_number, *number, all))
+        // Where all still stand in it, other findings say so from their calls.
+        let all_inside = all.iter().all(|(_, _, collective)| collective.inside);
+        (!all_inside).then(|| first_differing(context, &by_number, *number, all))
     });
     contents.into_iter().chain(order).collect()
 }
@@ -96,7 +96,7 @@ fn first_differing(context: &Context<'_>, by_number: &ByNumber<'_>, number: u64,
     };
     let kind = if one_function { FindingKind::RootMismatch } else { FindingKind::CollectiveMismatch };
     let rule = "all members of a communicator must call the same ones in the same order";
-    let mut finding = told(context, (number, kind, rule), all, words);
+    let mut finding = finding_of(context, (number, kind, rule), all, words);
     let before = number.checked_sub(1).and_then(|before| by_number.get(&before));
     if number != 1 && before.is_none_or(|before| before.len() != all.len()) {
         let sentence = "Earlier calls are not kept for all of them, so they may have differed before.";
@@ -106,7 +106,7 @@ fn first_differing(context: &Context<'_>, by_number: &ByNumber<'_>, number: u64,
 }
 
 /// A finding of one collective: by its number, its kind and what MPI demands there. `words`: what a member called, and with what.
-fn told(
+fn finding_of(
     context: &Context<'_>,
     (number, kind, rule): (u64, FindingKind, &str),
     all: &Members<'_>,

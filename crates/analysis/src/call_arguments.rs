@@ -1,4 +1,4 @@
-//! What only the arguments of a call tell of the operation that it has posted: MPICH keeps neither peer nor tag of a send
+//! What only the arguments of a call say of the operation that it has posted: MPICH keeps neither peer nor tag of a send
 //! that it sends at once (`MPIDIG_send` of ch4), but a thread that stands in MPI_Ssend has given both.
 
 use std::borrow::Cow;
@@ -7,8 +7,8 @@ use super::waits::{Peer, peer};
 use functions::{WaitKind, wait_kind};
 use model::{Call, Operation, OperationStatus, Process, QueueKind, Snapshot};
 
-/// What is told of one operation.
-struct Told {
+/// Where an operation is, with the peer and the tag that its call was given.
+struct PeerAndTag {
     process: usize,
     communicator: usize,
     queue: QueueKind,
@@ -20,12 +20,12 @@ struct Told {
 /// The snapshot with these facts; itself where there are none.
 pub fn completed(snapshot: &Snapshot) -> Cow<'_, Snapshot> {
     let all = snapshot.processes.iter().enumerate();
-    let told: Vec<Told> = all.flat_map(|(index, process)| of_process(index, process)).collect();
-    if told.is_empty() {
+    let peers: Vec<PeerAndTag> = all.flat_map(|(index, process)| of_process(index, process)).collect();
+    if peers.is_empty() {
         return Cow::Borrowed(snapshot);
     }
     let mut snapshot = snapshot.clone();
-    for one in told {
+    for one in peers {
         let process = snapshot.processes.get_mut(one.process);
         let communicator = process.and_then(|process| process.communicators.get_mut(one.communicator));
         let queue = communicator.map(|communicator| one.queue.of_mut(communicator));
@@ -40,17 +40,17 @@ pub fn completed(snapshot: &Snapshot) -> Cow<'_, Snapshot> {
     Cow::Owned(snapshot)
 }
 
-fn of_process(index: usize, process: &Process) -> Vec<Told> {
+fn of_process(index: usize, process: &Process) -> Vec<PeerAndTag> {
     let sends = |kind| matches!(kind, WaitKind::Send | WaitKind::SendReceive);
     let receives = |kind| matches!(kind, WaitKind::Receive | WaitKind::SendReceive);
-    let found = [
+    let by_queue = [
         of_queue(index, process, QueueKind::PendingSends, sends, "dest", "sendtag"),
         of_queue(index, process, QueueKind::PendingReceives, receives, "source", "recvtag"),
     ];
-    found.into_iter().flatten().collect()
+    by_queue.into_iter().flatten().collect()
 }
 
-/// Told only where nothing else comes into question: one thread is in such a call, and has one operation without a peer.
+/// Only where nothing else comes into question: one thread is in such a call, and has one operation without a peer.
 fn of_queue(
     index: usize,
     process: &Process,
@@ -58,7 +58,7 @@ fn of_queue(
     posts: impl Fn(WaitKind) -> bool,
     peer_name: &str,
     tag_name: &str,
-) -> Option<Told> {
+) -> Option<PeerAndTag> {
     let mut calls = process.calls.iter().filter(|call| posts(wait_kind(&call.c_name())));
     let call = calls.next().filter(|_| calls.next().is_none())?;
     let wanted = call.communicator?;
@@ -85,7 +85,7 @@ fn of_queue(
     }
     let (place, at, operation) = without?;
     let here = process.communicators.get(place)?.unique_id == wanted;
-    (here && fits(operation, rank, tag)).then_some(Told {
+    (here && fits(operation, rank, tag)).then_some(PeerAndTag {
         process: index,
         communicator: place,
         queue,
