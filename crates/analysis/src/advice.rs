@@ -180,7 +180,7 @@ fn words(change: Change, finding: &Finding) -> String {
     let plain = match change {
         Change::Usual(kind) => return of_kind(kind, finding, first),
         Change::Order(circle) => return of_circle(circle, finding, first),
-        Change::Rank(what) => return of_rank(what, first),
+        Change::Rank(doing) => return of_rank(doing, first),
         Change::Unfinished => {
             return format!("Complete every request (MPI_Wait, MPI_Test or the like) before {first}.");
         }
@@ -322,8 +322,8 @@ fn of_epochs(function: Option<&str>) -> &'static str {
     }
 }
 
-fn of_rank(what: Outside, first: &str) -> String {
-    match what {
+fn of_rank(doing: Outside, first: &str) -> String {
+    match doing {
         Outside::Stopped(Standstill::Signal) => {
             format!("Resume the rank: kill -CONT with its process id. It was stopped in {first}.")
         }

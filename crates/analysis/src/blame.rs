@@ -86,16 +86,16 @@ impl Blame {
                 next
             }
         };
-        if let (Some(one), Some(rank)) = (self.places.get_mut(at), rank) {
-            one.ranks.push(rank);
+        if let (Some(place), Some(rank)) = (self.places.get_mut(at), rank) {
+            place.ranks.push(rank);
         }
     }
 
     /// All of them, in the order in which they came.
     pub fn places(mut self) -> Vec<Blamed> {
-        for one in &mut self.places {
-            one.ranks.sort_unstable();
-            one.ranks.dedup();
+        for place in &mut self.places {
+            place.ranks.sort_unstable();
+            place.ranks.dedup();
         }
         self.places
     }

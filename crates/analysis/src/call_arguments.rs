@@ -25,14 +25,14 @@ pub fn completed(snapshot: &Snapshot) -> Cow<'_, Snapshot> {
         return Cow::Borrowed(snapshot);
     }
     let mut snapshot = snapshot.clone();
-    for one in peers {
-        let process = snapshot.processes.get_mut(one.process);
-        let communicator = process.and_then(|process| process.communicators.get_mut(one.communicator));
-        let queue = communicator.map(|communicator| one.queue.of_mut(communicator));
-        let Some(operation) = queue.and_then(|queue| queue.operations.get_mut(one.index)) else { continue };
-        operation.desired_local_rank = Some(one.rank);
+    for known in peers {
+        let process = snapshot.processes.get_mut(known.process);
+        let communicator = process.and_then(|process| process.communicators.get_mut(known.communicator));
+        let queue = communicator.map(|communicator| known.queue.of_mut(communicator));
+        let Some(operation) = queue.and_then(|queue| queue.operations.get_mut(known.index)) else { continue };
+        operation.desired_local_rank = Some(known.rank);
         operation.unknown.remove("desired_local_rank");
-        if let Some(tag) = one.tag {
+        if let Some(tag) = known.tag {
             operation.desired_tag = Some(tag);
             operation.unknown.remove("desired_tag");
         }

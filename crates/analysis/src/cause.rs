@@ -87,31 +87,31 @@ fn is_of_collectives(finding: &Finding) -> bool {
 
 /// Whether all of its ranks stand in collectives.
 fn is_of_collective_calls(finding: &Finding) -> bool {
-    let is_collective = |one: &RankCall| matches!(wait_kind(&one.call.c_name()), WaitKind::Collective(..));
+    let is_collective = |call: &RankCall| matches!(wait_kind(&call.call.c_name()), WaitKind::Collective(..));
     !finding.calls.is_empty() && finding.calls.iter().all(is_collective)
 }
 
 /// Whether ranks poll for those that it names.
 fn is_polled_for(finding: &Finding) -> bool {
-    let polls = |one: &RankCall| {
-        let is_other = one.rank.is_some_and(|rank| !finding.ranks.contains(&rank));
-        is_other && wait_kind(&one.call.c_name()) == WaitKind::Poll
+    let polls = |call: &RankCall| {
+        let is_other = call.rank.is_some_and(|rank| !finding.ranks.contains(&rank));
+        is_other && wait_kind(&call.call.c_name()) == WaitKind::Poll
     };
     finding.kind == FindingKind::MissingInCollective && finding.calls.iter().any(polls)
 }
 
 /// Whether it is about collective calls in which some of its ranks stand still.
 fn is_where_some_stand(finding: &Finding) -> bool {
-    let stands = |one: &RankCall| {
-        let is_one = |blamed: &Blamed| {
-            (&*blamed.function, blamed.line) == (&*one.call.c_name(), one.call.line)
-                && one.rank.is_some_and(|rank| blamed.ranks.contains(&rank))
+    let stands = |call: &RankCall| {
+        let is_same = |blamed: &Blamed| {
+            (&*blamed.function, blamed.line) == (&*call.call.c_name(), call.call.line)
+                && call.rank.is_some_and(|rank| blamed.ranks.contains(&rank))
         };
-        finding.blamed.iter().any(is_one)
+        finding.blamed.iter().any(is_same)
     };
-    let is_collective = |one: &Blamed| {
-        matches!(wait_kind(&one.function), WaitKind::Collective(..))
-            || functions::find(&one.function).and_then(|function| function.starts()) == Some(Started::Collective)
+    let is_collective = |blamed: &Blamed| {
+        matches!(wait_kind(&blamed.function), WaitKind::Collective(..))
+            || functions::find(&blamed.function).and_then(|function| function.starts()) == Some(Started::Collective)
     };
     finding.blamed.iter().all(is_collective) && finding.calls.iter().any(stands)
 }

@@ -41,16 +41,16 @@ fn same(our: &Communicator, their: &Communicator) -> bool {
 struct NoInformation(BTreeMap<(&'static str, String), (usize, usize)>);
 
 impl NoInformation {
-    fn add(&mut self, what: &'static str, detail: Option<&str>, operations: usize) {
-        let (communicators, all) = self.0.entry((what, detail.unwrap_or_default().to_owned())).or_default();
+    fn add(&mut self, queue: &'static str, detail: Option<&str>, operations: usize) {
+        let (communicators, all) = self.0.entry((queue, detail.unwrap_or_default().to_owned())).or_default();
         *communicators += 1;
         *all += operations;
     }
 
     fn sentences(self) -> impl Iterator<Item = String> {
-        self.0.into_iter().map(|((what, detail), (communicators, operations))| {
+        self.0.into_iter().map(|((queue, detail), (communicators, operations))| {
             format!(
-                "{what}: the plug-in has no information in {communicators} communicators, where the reader lists \
+                "{queue}: the plug-in has no information in {communicators} communicators, where the reader lists \
                  {operations}: {detail}"
             )
         })
@@ -66,12 +66,12 @@ fn communicator(our: &Communicator, their: &Communicator, out: &mut Vec<String>,
         ("pending receives", &our.pending_receives, &their.pending_receives),
         ("unexpected messages", &our.unexpected_messages, &their.unexpected_messages),
     ];
-    for (what, our_queue, their_queue) in queues {
+    for (name, our_queue, their_queue) in queues {
         if our_queue.state == QueueState::Ok && their_queue.state == QueueState::NoInformation {
             let listed = our_queue.operations.iter().filter(|operation| !operation.internal).count();
-            no_information.add(what, their_queue.detail.as_deref(), listed);
+            no_information.add(name, their_queue.detail.as_deref(), listed);
         } else {
-            queue(&format!("{:?}, {what}", our.name), our_queue, their_queue, out);
+            queue(&format!("{:?}, {name}", our.name), our_queue, their_queue, out);
         }
     }
 }
@@ -188,9 +188,9 @@ impl Pairs {
 fn facts(our: &Operation, their: &Operation) -> Vec<String> {
     let number = |value: Option<i64>| value.map_or_else(|| "unknown".to_owned(), |value| value.to_string());
     let mut out = Vec::new();
-    let mut differ = |what: &str, our: String, their: String| {
+    let mut differ = |fact: &str, our: String, their: String| {
         if our != their {
-            out.push(format!("{what} is {our} for the reader, {their} for the plug-in"));
+            out.push(format!("{fact} is {our} for the reader, {their} for the plug-in"));
         }
     };
     differ("the status", format!("{:?}", our.status).to_lowercase(), format!("{:?}", their.status).to_lowercase());
@@ -244,11 +244,11 @@ mod tests {
 
     #[test]
     fn equal_processes_do_not_differ() {
-        let one = process(vec![receive(Some(1), 5), receive(Some(2), 6)]);
-        assert_eq!(differences(&one, &one), Vec::<String>::new());
+        let ours = process(vec![receive(Some(1), 5), receive(Some(2), 6)]);
+        assert_eq!(differences(&ours, &ours), Vec::<String>::new());
         // A plug-in that does not name requests is paired by buffer and tag.
         let theirs = process(vec![receive(None, 5), receive(None, 6)]);
-        assert_eq!(differences(&one, &theirs), Vec::<String>::new());
+        assert_eq!(differences(&ours, &theirs), Vec::<String>::new());
     }
 
     #[test]

@@ -47,7 +47,7 @@ pub(crate) fn conclude(
     let Worked { job, matching, waits } = worked;
     let count = snapshot.processes.len();
     let movement = earlier.map(|earlier| movement::compare(earlier, snapshot)).unwrap_or_default();
-    let seen: Vec<_> = movement.iter().map(|one| one.seen).collect();
+    let seen: Vec<_> = movement.iter().map(|compared| compared.seen).collect();
     let sure = Stuck::new(job, waits, Reading::Hopeful, &seen, |_| false);
     let possible = Stuck::new(job, waits, Reading::Strict, &seen, |proc: ProcIndex| sure.is_stuck(proc));
     let ignored = |proc: ProcIndex| sure.is_stuck(proc) || possible.is_stuck(proc);
@@ -59,10 +59,10 @@ pub(crate) fn conclude(
     let mut findings = recorded::find(&context);
     findings.extend(others);
     findings.extend(of_messages);
-    for one in findings::given::find(&context) {
+    for finding in findings::given::find(&context) {
         // The flight recorder may have given the same finding.
-        if !findings.iter().any(|known| (known.kind, &known.ranks) == (one.kind, &one.ranks)) {
-            findings.push(one);
+        if !findings.iter().any(|known| (known.kind, &known.ranks) == (finding.kind, &finding.ranks)) {
+            findings.push(finding);
         }
     }
     findings.extend(findings::partners::find(&context));

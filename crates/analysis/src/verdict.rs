@@ -152,8 +152,8 @@ fn first_odd(findings: &[Finding]) -> Option<usize> {
 /// A message that does not fit the receive that it will meet: that is wrong whatever the ranks do meanwhile.
 fn error_ahead(findings: &[Finding]) -> Option<usize> {
     use FindingKind::{CountMismatch, DatatypeMismatch, OperatorMismatch, Truncation};
-    let is = |one: &Finding| {
-        one.certain && matches!(one.kind, Truncation | DatatypeMismatch | CountMismatch | OperatorMismatch)
+    let is = |finding: &Finding| {
+        finding.certain && matches!(finding.kind, Truncation | DatatypeMismatch | CountMismatch | OperatorMismatch)
     };
     findings.iter().position(is)
 }

@@ -69,7 +69,7 @@ pub fn find<'g>(
 ) -> Circles {
     let sure = |id: &CommunicatorId| context.job.communicators.get(id.0).is_some_and(|shared| shared.doubt.is_none());
     let blocking = groups.into_iter().filter_map(blocking);
-    let others = pending.iter().enumerate().filter_map(|(index, one)| non_blocking(context, index, one));
+    let others = pending.iter().enumerate().filter_map(|(index, collective)| non_blocking(context, index, collective));
     let collectives: Vec<StuckCollective<'_>> =
         blocking.chain(others).filter(|collective| sure(&collective.communicator)).collect();
     let mut at: HashMap<ProcIndex, Vec<usize>> = HashMap::new();
@@ -91,7 +91,7 @@ pub fn find<'g>(
     cycles.sort_by_key(|circle| (circle.len(), circle.first().copied()));
     let mut circles = Circles::default();
     for circle in cycles.iter().take(SHOWN) {
-        let mut circle: Vec<&StuckCollective<'_>> = circle.iter().map(|one| &collectives[*one]).collect();
+        let mut circle: Vec<&StuckCollective<'_>> = circle.iter().map(|index| &collectives[*index]).collect();
         // The order of the two does not say which is wrong; that of fewer ranks is likelier.
         circle.sort_by_key(|collective| collective.stuck.len());
         let inside: HashSet<ProcIndex> = circle.iter().flat_map(|collective| collective.stuck).copied().collect();
@@ -164,17 +164,17 @@ fn blocking<'g>(group: &'g Group<'g>) -> Option<StuckCollective<'g>> {
     })
 }
 
-fn non_blocking<'g>(context: &Context<'_>, index: usize, one: &'g Pending<'g>) -> Option<StuckCollective<'g>> {
+fn non_blocking<'g>(context: &Context<'_>, index: usize, collective: &'g Pending<'g>) -> Option<StuckCollective<'g>> {
     // The number of a persistent one says who has made it, not who has started it.
-    let shared = context.job.communicators.get(one.communicator.0).filter(|_| !one.is_persistent())?;
-    let behind = |proc: &ProcIndex| one.is_missing(context, *proc) == Some(true);
+    let shared = context.job.communicators.get(collective.communicator.0).filter(|_| !collective.is_persistent())?;
+    let behind = |proc: &ProcIndex| collective.is_missing(context, *proc) == Some(true);
     let mut missing: Vec<ProcIndex> = shared.views.iter().map(|view| view.proc).filter(behind).collect();
     missing.sort_unstable();
     Some(StuckCollective {
         which: Which::NonBlocking(index),
-        communicator: one.communicator,
-        function: one.function(),
-        stuck: one.waiting(),
+        communicator: collective.communicator,
+        function: collective.function(),
+        stuck: collective.waiting(),
         missing,
     })
 }
@@ -212,7 +212,7 @@ fn summary_of(context: &Context<'_>, circle: &[&StuckCollective<'_>]) -> String 
             continue;
         }
         if clauses.iter().any(|known| known.on == on && is_other(known)) {
-            on = on.strip_prefix("a ").map_or_else(|| format!("another {on}"), |what| format!("another {what}"));
+            on = on.strip_prefix("a ").map_or_else(|| format!("another {on}"), |noun| format!("another {noun}"));
         }
         let (blocking, communicator, procs) =
             (collective.is_blocking(), collective.communicator, collective.stuck.to_vec());

@@ -77,8 +77,8 @@ pub fn find(context: &Context<'_>, groups: &Groups<'_>, pending: &[Pending<'_>],
         findings[0].extend(different(context, communicator, groups, &rooted));
         let crossed: Vec<Crossed<'_>> = pending
             .iter()
-            .filter(|one| one.communicator == communicator)
-            .flat_map(|one| groups.iter().filter_map(move |group| Crossed::new(context, one, group)))
+            .filter(|pending| pending.communicator == communicator)
+            .flat_map(|pending| groups.iter().filter_map(move |group| Crossed::new(context, pending, group)))
             .collect();
         findings[0].extend(crossed.iter().map(|crossed| crossed.finding(context)));
         for group in groups {
@@ -338,7 +338,9 @@ fn missing(
     };
     let for_message = |proc: &ProcIndex| {
         let first = context.threads(*proc).first();
-        first.is_some_and(|one| one.collective.is_none() && one.operations.iter().any(|op| !op.operation.internal))
+        first.is_some_and(|thread| {
+            thread.collective.is_none() && thread.operations.iter().any(|op| !op.operation.internal)
+        })
     };
     if ended {
         advice::give(&mut finding, Change::Gone);

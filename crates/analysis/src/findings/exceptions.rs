@@ -91,11 +91,11 @@ pub fn explaining(context: &Context<'_>, procs: &[ProcIndex], all: &[ProcIndex])
         let Some(process) = context.process(*proc) else { continue };
         let Some(rank) = words::rank(context.job, *proc) else { continue };
         for exception in process.exceptions.iter().filter(|exception| concerns(context, *proc, exception)) {
-            let one = by_key.entry(key(exception)).or_insert_with(|| RankException {
+            let shared = by_key.entry(key(exception)).or_insert_with(|| RankException {
                 ranks: Vec::new(),
                 exception: Exception { thread: None, ..exception.clone() },
             });
-            one.ranks.push(rank);
+            shared.ranks.push(rank);
         }
     }
     let has = |proc: &ProcIndex, wanted: &Exception| {
@@ -117,8 +117,8 @@ pub fn explaining(context: &Context<'_>, procs: &[ProcIndex], all: &[ProcIndex])
 /// What makes exceptions of ranks one.
 type Key<'a> = (&'a str, ExceptionState, Option<&'a str>, Option<&'a str>, Option<i64>);
 
-fn key(one: &Exception) -> Key<'_> {
-    (&one.name, one.state, one.function.as_deref(), one.file.as_deref(), one.line)
+fn key(exception: &Exception) -> Key<'_> {
+    (&exception.name, exception.state, exception.function.as_deref(), exception.file.as_deref(), exception.line)
 }
 
 /// Whether a process stands where it does within the handler of an exception, or ends by it.

@@ -97,14 +97,15 @@ fn of_collective(context: &Context<'_>, id: CollectiveId, collective: &Collectiv
     let gathered = collective.missing.is_empty()
         && collective.whole
         && members.iter().all(|one| still(one.proc) || context.stuck_for_certain(one.proc));
-    let begun_by_none =
-        |one: &Member<'_>| one.thread.need.needs_all_of(id) && (one.thread.in_flight.is_none() || still(one.proc));
+    let begun_by_none = |member: &Member<'_>| {
+        member.thread.need.needs_all_of(id) && (member.thread.in_flight.is_none() || still(member.proc))
+    };
     let (members, certain) = if gathered {
         (members, true)
-    } else if reach == Reach::All && members.iter().filter(|one| begun_by_none(one)).count() > 1 {
+    } else if reach == Reach::All && members.iter().filter(|member| begun_by_none(member)).count() > 1 {
         (members.into_iter().filter(begun_by_none).collect(), true)
     } else {
-        (members.into_iter().filter(|one| context.perhaps_stuck(one.proc)).collect(), false)
+        (members.into_iter().filter(|member| context.perhaps_stuck(member.proc)).collect(), false)
     };
     let mut finding = operators(context, collective, &members).or_else(|| contents(context, collective, &members))?;
     finding.certain = certain;
@@ -127,20 +128,20 @@ fn operators(context: &Context<'_>, collective: &Collective, members: &[Member<'
 fn contents(context: &Context<'_>, collective: &Collective, members: &[Member<'_>]) -> Option<Finding> {
     let mut given: Vec<(ProcIndex, Items<'_>)> = Vec::new();
     let mut of_pairs = Vec::new();
-    for one in members {
-        let call = one.thread.call;
-        let own = context.process(one.proc).and_then(|process| {
+    for member in members {
+        let call = member.thread.call;
+        let own = context.process(member.proc).and_then(|process| {
             let place =
                 process.communicators.iter().find(|communicator| Some(communicator.unique_id) == call.communicator)?;
             place.local_rank
         });
-        let root = context.process(one.proc).map(|process| peer(process, call.argument("root")));
+        let root = context.process(member.proc).map(|process| peer(process, call.argument("root")));
         let is_root = match (root, own) {
             (Some(Peer::Rank(root)), Some(own)) => Some(root == own),
             _ => None,
         };
-        of_pairs.extend(own.map(|rank| pairs::Member { proc: one.proc, rank, call, is_root }));
-        given.extend(items(call, is_root).into_iter().map(|items| (one.proc, items)));
+        of_pairs.extend(own.map(|rank| pairs::Member { proc: member.proc, rank, call, is_root }));
+        given.extend(items(call, is_root).into_iter().map(|items| (member.proc, items)));
     }
     given.retain(|(_, items)| items.bytes().is_some());
     let Some((_, first)) = given.first() else { return pairs::find(context, collective, &of_pairs) };

@@ -40,9 +40,9 @@ pub fn summary(context: &Context<'_>, procs: &[ProcIndex]) -> String {
     let mut clauses: Vec<String> = groups
         .into_iter()
         .take(NAMED)
-        .map(|(what, mut procs)| {
+        .map(|(clause, mut procs)| {
             procs.sort_unstable();
-            format!("{} {} {what}", words::procs(context.job, &procs), words::wait(procs.len()))
+            format!("{} {} {clause}", words::procs(context.job, &procs), words::wait(procs.len()))
         })
         .collect();
     if more {
@@ -60,12 +60,12 @@ pub fn summary(context: &Context<'_>, procs: &[ProcIndex]) -> String {
 struct Groups(Vec<(String, Vec<ProcIndex>)>);
 
 impl Groups {
-    fn add(&mut self, what: String, proc: ProcIndex) {
+    fn add(&mut self, clause: String, proc: ProcIndex) {
         let is_full = self.0.len() > NAMED;
-        match self.0.iter_mut().find(|(known, _)| *known == what) {
+        match self.0.iter_mut().find(|(known, _)| *known == clause) {
             Some((_, all)) => all.push(proc),
             None if is_full => {}
-            None => self.0.push((what, vec![proc])),
+            None => self.0.push((clause, vec![proc])),
         }
     }
 }

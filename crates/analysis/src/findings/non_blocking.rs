@@ -114,16 +114,17 @@ pub fn find(context: &Context<'_>, pending: &[Pending<'_>], circles: &Circles) -
     // Those of a communicator that wait for one that can never complete, or does not fit.
     let mut held: BTreeMap<CommunicatorId, HashSet<ProcIndex>> = BTreeMap::new();
     // Ascending by communicator and number.
-    for (place, one) in pending.iter().enumerate() {
+    for (place, collective) in pending.iter().enumerate() {
         let crossing = circles.missing(Which::NonBlocking(place));
-        let earlier = held.get(&one.communicator);
-        let finding = finding_of(context, one, (crossing, earlier));
+        let earlier = held.get(&collective.communicator);
+        let finding = finding_of(context, collective, (crossing, earlier));
         let misfit = finding.as_ref().is_some_and(|finding| finding.kind != FindingKind::MissingInCollective);
         // What follows from another finding is no finding of its own.
-        let unlike = (finding.is_none() && crossing.is_none() && earlier.is_none() && can_never_complete(context, one))
-            .then(|| different(context, one));
+        let unlike =
+            (finding.is_none() && crossing.is_none() && earlier.is_none() && can_never_complete(context, collective))
+                .then(|| different(context, collective));
         if misfit || unlike.is_some() || crossing.is_some() {
-            held.entry(one.communicator).or_default().extend(one.waiting());
+            held.entry(collective.communicator).or_default().extend(collective.waiting());
         }
         findings.extend(finding.or(unlike));
     }
@@ -253,15 +254,15 @@ fn different(context: &Context<'_>, pending: &Pending<'_>) -> Finding {
     let mut evidence = vec![format!(
         "By the library's numbers, all members of {place} have begun it, and all of them are in MPI calls."
     )];
-    let what = match pending.function() {
+    let waited_for = match pending.function() {
         Some(name) => format!("for {name} on {place}"),
         None => format!("in a non-blocking collective on {place}"),
     };
     let mut summary = if others.is_empty() {
-        format!("{who} {wait} {what}, but have not started the same one")
+        format!("{who} {wait} {waited_for}, but have not started the same one")
     } else {
         let (those, have) = (words::procs(job, &others), have(others.len()));
-        format!("{who} {wait} {what}, where {those} {have} started another collective instead")
+        format!("{who} {wait} {waited_for}, where {those} {have} started another collective instead")
     };
     let mut kind = FindingKind::CollectiveMismatch;
     let since = numbered::since(context, pending, &all);

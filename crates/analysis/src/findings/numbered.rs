@@ -187,14 +187,14 @@ pub fn explain(context: &Context<'_>, pending: &Pending<'_>, finding: &mut Findi
 
 /// Names calls before those that a finding names already.
 pub fn put_first(finding: &mut Finding, calls: Vec<Blamed>) {
-    let place = |one: &Blamed| (one.function.clone(), one.file.clone(), one.line);
+    let place = |blamed: &Blamed| (blamed.function.clone(), blamed.file.clone(), blamed.line);
     let mut known = std::mem::take(&mut finding.blamed);
-    for one in calls {
+    for blamed in calls {
         // What is known of the same call for certain, or of more ranks, says that already.
-        let same = known
-            .iter()
-            .position(|other| place(other) == place(&one) && one.ranks.iter().all(|rank| other.ranks.contains(rank)));
-        finding.blamed.push(same.map_or(one, |at| known.remove(at)));
+        let same = known.iter().position(|other| {
+            place(other) == place(&blamed) && blamed.ranks.iter().all(|rank| other.ranks.contains(rank))
+        });
+        finding.blamed.push(same.map_or(blamed, |at| known.remove(at)));
     }
     finding.blamed.append(&mut known);
 }

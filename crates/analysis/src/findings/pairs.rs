@@ -99,23 +99,23 @@ pub(super) fn find(context: &Context<'_>, collective: &Collective, members: &[Me
     });
     let unequal: Vec<Unequal<'_>> = unequal.collect();
     let (mut senders, mut receivers) = (HashMap::new(), HashMap::new());
-    for one in &unequal {
-        *senders.entry(one.from).or_insert(0_usize) += 1;
-        *receivers.entry(one.to).or_insert(0_usize) += 1;
+    for pair in &unequal {
+        *senders.entry(pair.from).or_insert(0_usize) += 1;
+        *receivers.entry(pair.to).or_insert(0_usize) += 1;
     }
-    let counts = |one: &Unequal<'_>| (senders[&one.from], receivers[&one.to]);
-    let most = unequal.iter().max_by_key(|one| {
-        let (as_sender, as_receiver) = counts(one);
-        (as_sender.max(as_receiver), std::cmp::Reverse((one.from, one.to)))
+    let counts = |pair: &Unequal<'_>| (senders[&pair.from], receivers[&pair.to]);
+    let most = unequal.iter().max_by_key(|pair| {
+        let (as_sender, as_receiver) = counts(pair);
+        (as_sender.max(as_receiver), std::cmp::Reverse((pair.from, pair.to)))
     })?;
     let (as_sender, as_receiver) = counts(most);
     let by_sender = as_sender >= as_receiver;
-    let alike = |one: &&Unequal<'_>| {
-        let same = if by_sender { one.from == most.from } else { one.to == most.to };
-        same && one.sent == most.sent && one.received == most.received
+    let alike = |pair: &&Unequal<'_>| {
+        let same = if by_sender { pair.from == most.from } else { pair.to == most.to };
+        same && pair.sent == most.sent && pair.received == most.received
     };
     let shown: Vec<&Unequal<'_>> = unequal.iter().filter(alike).collect();
-    let others: Vec<ProcIndex> = shown.iter().map(|one| if by_sender { one.to } else { one.from }).collect();
+    let others: Vec<ProcIndex> = shown.iter().map(|pair| if by_sender { pair.to } else { pair.from }).collect();
     let job = context.job;
     let (sends, receives) = (most.sent.words(), most.received.words());
     let (who, several) = (words::procs(job, &others), others.len() > 1);
@@ -131,7 +131,7 @@ pub(super) fn find(context: &Context<'_>, collective: &Collective, members: &[Me
         1 => " (and 1 pair like this)".to_owned(),
         more => format!(" (and {more} pairs like this)"),
     };
-    let mut procs: Vec<ProcIndex> = unequal.iter().flat_map(|one| [one.from, one.to]).collect();
+    let mut procs: Vec<ProcIndex> = unequal.iter().flat_map(|pair| [pair.from, pair.to]).collect();
     procs.sort_unstable();
     procs.dedup();
     let same_type = datatypes::element(Some(most.sent.datatype)) == datatypes::element(Some(most.received.datatype));

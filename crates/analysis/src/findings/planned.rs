@@ -49,14 +49,14 @@ impl Exchange {
     pub fn words(&self, context: &Context<'_>) -> String {
         let (from, to) = (words::proc(context.job, self.from), words::proc(context.job, self.to));
         if self.sent.messages == self.received.messages {
-            let bytes = |one: &PlannedMessages| words::counted(one.bytes.unwrap_or_default() as usize, "byte");
+            let bytes = |planned: &PlannedMessages| words::counted(planned.bytes.unwrap_or_default() as usize, "byte");
             return format!(
                 "For it {from} sends {} to {to}, which expects {}.",
                 bytes(&self.sent),
                 bytes(&self.received)
             );
         }
-        let number = |one: &PlannedMessages| match one.messages {
+        let number = |planned: &PlannedMessages| match planned.messages {
             0 => "none".to_owned(),
             other => other.to_string(),
         };

@@ -40,9 +40,10 @@ fn begun_by_all(snapshot: &Snapshot, members: &Members) -> HashSet<u64> {
     let mut called: HashMap<u64, (&Text, Option<i64>, usize)> = HashMap::new();
     for member in members {
         let Some(known) = recorded(snapshot, member) else { continue };
-        for one in known.latest.iter().filter(|one| one.started > 0) {
-            let (function, root, count) = called.entry(one.started).or_insert((&one.function, one.given.peer, 0));
-            if *function == &one.function && *root == one.given.peer {
+        for collective in known.latest.iter().filter(|collective| collective.started > 0) {
+            let (function, root, count) =
+                called.entry(collective.started).or_insert((&collective.function, collective.given.peer, 0));
+            if *function == &collective.function && *root == collective.given.peer {
                 *count += 1;
             }
         }

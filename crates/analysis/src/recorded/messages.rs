@@ -84,8 +84,8 @@ fn counts_of(snapshot: &Snapshot, member: &Member) -> Counts {
 fn begin(snapshot: &mut Snapshot, member: &Member, untold: u64) -> Waiting {
     let Some(communicator) = communicator(snapshot, member) else { return Waiting::default() };
     for queue in [&mut communicator.pending_sends, &mut communicator.pending_receives] {
-        if queue.operations.iter().any(|one| one.status != OperationStatus::Pending) {
-            queue.operations.iter_mut().for_each(|one| one.status = OperationStatus::Pending);
+        if queue.operations.iter().any(|operation| operation.status != OperationStatus::Pending) {
+            queue.operations.iter_mut().for_each(|operation| operation.status = OperationStatus::Pending);
         }
         if untold > 0 {
             queue.dropped = queue.dropped.max(untold);
@@ -100,8 +100,10 @@ fn begin(snapshot: &mut Snapshot, member: &Member, untold: u64) -> Waiting {
 
 fn by_rank_and_tag(queue: &Queue) -> HashMap<(i64, i64), Vec<usize>> {
     let mut places: HashMap<(i64, i64), Vec<usize>> = HashMap::new();
-    for (place, one) in queue.operations.iter().enumerate().filter(|(_, one)| !one.any_source && !one.tag_wild) {
-        if let (Some(rank), Some(tag)) = (one.desired_local_rank, one.desired_tag) {
+    for (place, operation) in
+        queue.operations.iter().enumerate().filter(|(_, operation)| !operation.any_source && !operation.tag_wild)
+    {
+        if let (Some(rank), Some(tag)) = (operation.desired_local_rank, operation.desired_tag) {
             places.entry((rank, tag)).or_default().push(place);
         }
     }

@@ -106,15 +106,15 @@ pub(super) fn starts(context: &Context<'_, '_>, entry: &Entry<'_>) -> Vec<RankSt
     let place = shared.and_then(|shared| shared.view(from)).map(|view| view.communicator.unique_id);
     let to = shared.and_then(|shared| shared.view(entry.place.proc)).and_then(|view| view.communicator.local_rank);
     let may_be = |own: Option<i64>, other: Option<i64>| own.is_none() || other.is_none() || own == other;
-    let fits = |one: &&Sender| {
-        let here = one.communicator.is_none() || place.is_none() || one.communicator == place;
-        here && may_be(one.tag, entry.operation.desired_tag) && may_be(one.dest, to)
+    let fits = |sender: &&Sender| {
+        let here = sender.communicator.is_none() || place.is_none() || sender.communicator == place;
+        here && may_be(sender.tag, entry.operation.desired_tag) && may_be(sender.dest, to)
     };
-    let started = |one: &Sender| StartedBy {
-        function: one.function.clone().to_string(),
-        file: one.file.clone().map(|text| text.to_string()),
-        line: Some(one.line),
-        caller: one.caller.clone().map(|text| text.to_string()),
+    let started = |sender: &Sender| StartedBy {
+        function: sender.function.clone().to_string(),
+        file: sender.file.clone().map(|text| text.to_string()),
+        line: Some(sender.line),
+        caller: sender.caller.clone().map(|text| text.to_string()),
         ..StartedBy::default()
     };
     let all = |elsewhere: bool| {

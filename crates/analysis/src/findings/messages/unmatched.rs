@@ -128,7 +128,7 @@ fn finding(context: &Context<'_, '_>, group: Group<'_, '_>) -> Finding {
     let own = name(context.job, first.place.proc);
     let mut evidence = Vec::new();
     let more =
-        |what: &str| if count > 1 { format!(" (and {} like this)", counted(count - 1, what)) } else { String::new() };
+        |noun: &str| if count > 1 { format!(" (and {} like this)", counted(count - 1, noun)) } else { String::new() };
     let summary = if group.kind == FindingKind::UnmatchedSend {
         evidence.push(where_it_is(context, first));
         format!("{}, which receives it nowhere{}", sent(context, first), more("message"))

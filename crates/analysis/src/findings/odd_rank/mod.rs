@@ -211,8 +211,8 @@ struct Moved {
 impl Moved {
     fn new(movement: &[Compared]) -> Self {
         let mut compared = Self { moved: Vec::new(), still: 0 };
-        for (at, one) in movement.iter().enumerate() {
-            match one.movement.state {
+        for (at, process) in movement.iter().enumerate() {
+            match process.movement.state {
                 Motion::Moved | Motion::Slow => compared.moved.push(ProcIndex(at)),
                 Motion::Stuck | Motion::Spinning => compared.still += 1,
                 Motion::Unknown => {}

@@ -40,8 +40,8 @@ fn as_advised(mut finding: Finding) -> Finding {
     finding
 }
 
-fn with(collective: &PastCollective, what: &str) -> String {
-    format!("{} with {what}", collective.function)
+fn with(collective: &PastCollective, argument: &str) -> String {
+    format!("{} with {argument}", collective.function)
 }
 
 fn items(collective: &PastCollective, has_count: bool) -> String {

@@ -33,8 +33,8 @@ type Called<'a> = BTreeMap<String, Vec<(ProcIndex, &'a PastCollective)>>;
 /// All of them.
 pub fn find(context: &Context<'_>) -> Vec<Finding> {
     let mut known: HashMap<Key<'_>, Vec<(ProcIndex, &RecordedCommunicator)>> = HashMap::new();
-    for (number, one) in context.job.procs.iter().enumerate() {
-        let Some(process) = one.process else { continue };
+    for (number, proc) in context.job.procs.iter().enumerate() {
+        let Some(process) = proc.process else { continue };
         let Some(history) = &process.history else { continue };
         // Each process has its own MPI_COMM_SELF, and what is made of it; roots of intercommunicators are given as MPI_ROOT.
         let shared = history.communicators.iter().filter(|one| one.size != Some(1) && one.remote_size.is_none());
