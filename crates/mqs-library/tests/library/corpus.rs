@@ -156,7 +156,7 @@ fn compare(place: &str, ours: &[Communicator], theirs: &[Read], counted: &mut BT
         assert!(*ours.name == *name || ours.name.starts_with(name.trim_end_matches('.')), "{place}: {name}");
         let numbers = (ours.unique_id, word(ours.local_rank), word(ours.size));
         let given = &theirs.communicator;
-        assert_eq!(numbers, (given.unique_id as u64, given.local_rank, given.size), "{place}");
+        assert_eq!(numbers, (given.unique_id, given.local_rank, given.size), "{place}");
         let group = ours.group.as_ref().map(|group| group.iter().map(|rank| word(*rank) as i32).collect::<Vec<_>>());
         assert_eq!(theirs.group.clone().ok(), group, "{place}: group");
         for (kind, given) in QueueKind::ALL.into_iter().zip(&theirs.queues) {

@@ -156,9 +156,9 @@ extern "C" fn fetch(process: *mut Process, at: TAddr, length: c_int, out: *mut c
         }
         // SAFETY: the library gives room for so many bytes.
         let bytes = unsafe { std::slice::from_raw_parts_mut(out.cast::<u8>(), length as usize) };
-        let read = host.target.read(TargetAddr::new(at as u64), bytes);
+        let read = host.target.read(TargetAddr::new(at), bytes);
         if host.manners.lies.is_some_and(|every| number.is_multiple_of(every)) {
-            let mut seed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ at as u64;
+            let mut seed = number.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ at;
             for byte in bytes {
                 seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
                 *byte ^= if seed >> 61 == 0 { (seed >> 33) as u8 } else { 0 };

@@ -157,6 +157,6 @@ fn nothing_is_where_something_should_be() {
         assert_ne!(library::mqs_setup_operation_iterator(null_mut(), class), OK);
     }
     library::mqs_destroy_process_info(null_mut());
-    library::mqs_destroy_image_info(1 as *mut _);
+    library::mqs_destroy_image_info(std::ptr::dangling_mut());
     library::mqs_destroy_job_info(null_mut());
 }
