@@ -58,6 +58,8 @@ def parts(machine: Machine) -> List[str]:
     version = expect(said, r"^mpi-queues (\d\S*)$", "--version").split()[1]
     for part in (f"core: {version}, JSON ", r"layouts: \d+ profiles: ", f"agent: {version}, ", "recorder: /opt/"):
         expect(said, f"^{part}", "--version")
+    # The library for other debuggers has no line there.
+    machine.run(f'test -f "$({MPI_QUEUES} init padb | cut -d = -f 2)"')
     return [f"{libc[0]}, {libc[1]}", *said.splitlines()]
 
 
