@@ -109,7 +109,7 @@ BYTECODE := .venv/bin/python -m compileall -q python/mpi_queues
 
 # Module, agent and recorder as a wheel has them, in place of those that tests use; these come back with the next target
 # that needs them, since the mark of the module is gone and the others are old.
-.venv/.optimised: .venv/.tools pyproject.toml Cargo.toml Cargo.lock tools/build-agent tools/build-recorder tools/build-mqs-library $(RUST_SOURCES)
+.venv/.optimised: .venv/.tools pyproject.toml Cargo.toml Cargo.lock tools/build-agent tools/build-recorder tools/build-mqs-library tools/place-library $(RUST_SOURCES)
 	@tools/install-missing build
 	@rm -f .venv/.built
 	@PATH="$$(dirname "$$(tools/find-cargo)"):$$PATH" VIRTUAL_ENV="$(CURDIR)/.venv" \
@@ -228,13 +228,13 @@ $(AGENT): .venv/.tools tools/build-agent Cargo.toml Cargo.lock $(RUST_SOURCES)
 
 recorder: $(RECORDER)
 
-$(RECORDER): .venv/.tools tools/build-recorder Cargo.toml Cargo.lock $(RUST_SOURCES)
+$(RECORDER): .venv/.tools tools/build-recorder tools/place-library Cargo.toml Cargo.lock $(RUST_SOURCES)
 	@rm -f .venv/.optimised
 	@RUSTC_WORKSPACE_WRAPPER=$(CLIPPY) tools/build-recorder --development
 
 mqs-library: $(MQS_LIBRARY)
 
-$(MQS_LIBRARY): .venv/.tools tools/build-mqs-library Cargo.toml Cargo.lock $(RUST_SOURCES)
+$(MQS_LIBRARY): .venv/.tools tools/build-mqs-library tools/place-library Cargo.toml Cargo.lock $(RUST_SOURCES)
 	@rm -f .venv/.optimised
 	@RUSTC_WORKSPACE_WRAPPER=$(CLIPPY) tools/build-mqs-library --development
 
