@@ -6,6 +6,7 @@ import os
 import pathlib
 
 from ..errors import UserError
+from .parts import how_to_build
 from .paths import shown
 
 _PLACE = pathlib.Path(__file__).resolve().parents[1] / "lib" / "libmpi_queues_mqs.so"
@@ -20,7 +21,7 @@ def path() -> pathlib.Path:
     if not os.access(_PLACE, os.R_OK):
         raise UserError(
             f"this mpi-queues was built without its library for other debuggers: there is no {shown(str(_PLACE))}",
-            help="in the source tree, type: make mqs-library (or make wheel, for one that has it)",
+            help=how_to_build("mqs-library"),
             kind="no_mqs_library",
         )
     return _PLACE

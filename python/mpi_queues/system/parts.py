@@ -1,4 +1,4 @@
-"""What to type where this package has no agent or no flight recorder."""
+"""What to type where this package lacks the agent or one of its libraries."""
 
 from __future__ import annotations
 
