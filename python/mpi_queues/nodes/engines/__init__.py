@@ -197,8 +197,8 @@ def running(most: int) -> List[str]:
 def _running(form: _Form) -> List[str]:
     if not form.running or shutil.which(form.running[0]) is None:
         return []
-    command = [getpass.getuser() if word == _USER else word for word in form.running]
     try:
+        command = [getpass.getuser() if word == _USER else word for word in form.running]
         listed = commands.said(command, _LISTING, _MOST).out.decode("utf-8", "replace").split()
     except (OSError, KeyError, subprocess.TimeoutExpired):
         return []
