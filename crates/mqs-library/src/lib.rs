@@ -40,6 +40,11 @@ const MPI2: &str = "MPI_QUEUES_MQS_MPI2";
 /// What `mqs_process_has_queues` says.
 static MESSAGE: Text = Text::new();
 
+/// Whether a variable of the debugger's environment asks for something.
+fn is_set(variable: &str) -> bool {
+    std::env::var_os(variable).is_some_and(|value| !value.is_empty() && value != "0")
+}
+
 /// Puts a value where the debugger wants it, unless that is nowhere.
 ///
 /// # Safety
@@ -67,8 +72,7 @@ pub extern "C" fn mqs_version_string() -> *mut c_char {
 /// Which version of the interface it speaks. It has the functions for MPI-2 whatever it says; most debuggers take 2 only.
 #[unsafe(no_mangle)]
 pub extern "C" fn mqs_version_compatibility() -> c_int {
-    let asked = std::env::var_os(MPI2).is_some_and(|value| !value.is_empty() && value != "0");
-    if asked { COMPATIBILITY_MPI2 } else { COMPATIBILITY_MPI1 }
+    if is_set(MPI2) { COMPATIBILITY_MPI2 } else { COMPATIBILITY_MPI1 }
 }
 
 /// Bytes of an address.

@@ -49,14 +49,13 @@ impl Known {
     /// Nothing is read yet.
     pub fn new(debuggee: Debuggee) -> Self {
         let limits = Limits { time: Limits::of_user().time * SLOWER, ..Limits::of_user() };
-        let with_internal = std::env::var_os(INTERNAL).is_some_and(|value| !value.is_empty() && value != "0");
         Self {
             session: Session::within(limits, Debugged::new(debuggee), LayoutChoice::default()),
             read: None,
             found: false,
             communicator: 0,
             queue: None,
-            with_internal,
+            with_internal: crate::is_set(INTERNAL),
             identity: None,
         }
     }

@@ -108,12 +108,11 @@ pub(super) fn state_of<'a>(proc: &Proc<'a>) -> ProcState<'a> {
         // Open MPI's MPI_Finalize jumps to where it sleeps, and leaves no frame of its own.
         return ProcState::Finished(Finished::Finalizing);
     }
-    match at_work(process, threads.is_empty()) {
-        // See `has_idle_helper`.
-        Some(outside) if threads.is_empty() || !is_idle_helper(outside) => {
-            return ProcState::Free(Free::Outside(outside));
-        }
-        _ => {}
+    // What an idle helper leaves is for `has_idle_helper`.
+    if let Some(outside) = at_work(process, threads.is_empty())
+        && (threads.is_empty() || !is_idle_helper(outside))
+    {
+        return ProcState::Free(Free::Outside(outside));
     }
     match (threads.is_empty(), process.stage) {
         (false, _) => ProcState::Blocked(threads),
