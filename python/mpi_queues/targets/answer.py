@@ -86,7 +86,10 @@ def asked(target: ReadTarget, request: Request, opened: Callable[[], _native.Ses
         session = opened()
         return Answer(target, _recorded(request, session) if request.action == "record" else request.ask(session))
     except (UserError, _native.NativeError, OSError) as error:
-        return Answer(target, error=_said(target, request, error, session))
+        said = _said(target, request, error, session)
+        # Its frames hold what belongs to the thread that reads, and the answer outlives that.
+        said.__traceback__ = said.__context__ = said.__cause__ = None
+        return Answer(target, error=said)
 
 
 def _recorded(request: Request, session: _native.Session) -> RecordedProcess:
