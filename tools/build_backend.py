@@ -1,13 +1,15 @@
-"""What pip builds a wheel with: the tools of the agent and the libraries, then maturin. Where this machine cannot
-compile one of them, the wheel is without it, and a line says why."""
+"""What pip builds a wheel with: the tools of the agent and the libraries, then maturin, all of the profile `source` in
+Cargo.toml, unless another is asked for. Where this machine cannot compile one of them, the wheel is without it, and a
+line says why."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, List, Mapping, NamedTuple, Optional, Tuple
+from typing import Any, List, Mapping, NamedTuple, Optional
 
 import maturin
 from maturin import (
@@ -35,23 +37,20 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 class Part(NamedTuple):
-    """What is beside the module: its name, what makes it, where the wheel has it, and what needs it."""
+    """What is beside the module: its name, what makes it, where the wheel has it, what needs it, and whether it has a
+    profile of its own."""
 
     name: str
-    tool: Tuple[str, ...]
+    tool: str
     place: str
     needed: str
+    alone: bool = False
 
 
 PARTS = (
-    Part("the agent", ("build-agent", "--release"), "bin/mpi-queues-agent", "jobs on other nodes need"),
-    Part("the flight recorder", ("build-recorder",), "lib/libmpi_queues_recorder.so", "'mpi-queues run' needs"),
-    Part(
-        "the library for other debuggers",
-        ("build-mqs-library", "--release"),
-        "lib/libmpi_queues_mqs.so",
-        "TotalView and padb need",
-    ),
+    Part("the agent", "build-agent", "bin/mpi-queues-agent", "jobs on other nodes need"),
+    Part("the flight recorder", "build-recorder", "lib/libmpi_queues_recorder.so", "'mpi-queues run' needs", True),
+    Part("the library for other debuggers", "build-mqs-library", "lib/libmpi_queues_mqs.so", "TotalView and padb need"),
 )
 
 
@@ -61,13 +60,28 @@ def build_wheel(
     metadata_directory: Optional[str] = None,
 ) -> str:
     """The wheel's name. What it lacks is said last, where it is read."""
-    development = "dev" in maturin.get_maturin_pep517_args(config_settings)
+    arguments = maturin.get_maturin_pep517_args(config_settings)
+    profile = _profile(arguments)
+    if profile is None:
+        profile = "source"
+        arguments = [*arguments, "--profile", profile]
     _make_executable()
-    lacks = [line for part in PARTS for line in _build(part, development)]
-    wheel = maturin.build_wheel(wheel_directory, config_settings, metadata_directory)
+    lacks = [line for part in PARTS for line in _build(part, profile)]
+    settings = {**(config_settings or {}), "maturin.build-args": shlex.join(arguments)}
+    wheel = maturin.build_wheel(wheel_directory, settings, metadata_directory)
     for line in lacks:
         print(line, file=sys.stderr, flush=True)
     return wheel
+
+
+def _profile(arguments: List[str]) -> Optional[str]:
+    """That of Cargo which maturin is asked for."""
+    for name, value in zip(arguments, [*arguments[1:], ""]):
+        if name == "--profile":
+            return value
+        if name.startswith("--profile="):
+            return name.partition("=")[2]
+    return "release" if {"--release", "-r"} & set(arguments) else None
 
 
 def _make_executable() -> None:
@@ -77,10 +91,11 @@ def _make_executable() -> None:
             tool.chmod(0o755)
 
 
-def _build(part: Part, development: bool) -> List[str]:
+def _build(part: Part, profile: str) -> List[str]:
     """Puts it into the package; else a line that says why not. cargo knows what has to be compiled again."""
-    name, *options = part.tool
-    command = ["sh", str(ROOT / "tools" / name), *(["--development"] if development else options)]
+    development = profile == "dev"
+    options = ["--development"] if development else [] if part.alone else ["--profile", profile]
+    command = ["sh", str(ROOT / "tools" / part.tool), *options]
     place = ROOT / "python" / "mpi_queues" / part.place
     last = ""
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, errors="replace") as tool:

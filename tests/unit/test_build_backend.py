@@ -18,6 +18,7 @@ def get_maturin_pep517_args(settings):
     return (settings or {}).get("maturin.build-args", "").split()
 
 def build_wheel(directory, settings, metadata):
+    print(settings["maturin.build-args"])
     package = pathlib.Path("python/mpi_queues")
     for path in sorted(path for path in package.rglob("*") if path.is_file()):
         print(path.relative_to(package), path.read_text().strip())
@@ -59,8 +60,9 @@ def test_all_parts_are_there_before_the_wheel_is_made(tree: pathlib.Path) -> Non
     done = build(tree)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [
-        f"{AGENT} made: --release",
-        f"{LIBRARY} made: --release",
+        "--profile source",
+        f"{AGENT} made: --profile source",
+        f"{LIBRARY} made: --profile source",
         f"{RECORDER} made:",
         "made.whl",
     ]
@@ -77,10 +79,19 @@ def test_the_makefile_makes_its_own_again(tree: pathlib.Path) -> None:
 
 def test_the_profile_of_the_makefile_is_kept(tree: pathlib.Path) -> None:
     done = build(tree, "{'maturin.build-args': '--profile dev'}")
-    assert done.stdout.splitlines() == [f"{place} made: --development" for place in (AGENT, LIBRARY, RECORDER)] + [
-        "made.whl"
-    ]
+    made = [f"{place} made: --development" for place in (AGENT, LIBRARY, RECORDER)]
+    assert done.stdout.splitlines() == ["--profile dev", *made, "made.whl"]
     assert (tree / ".venv" / ".optimised").exists()
+
+
+@pytest.mark.parametrize(
+    ("asked", "profile"),
+    [("--release", "release"), ("--strip --profile=release", "release"), ("--strip", "source")],
+)
+def test_parts_and_module_are_of_the_profile_that_was_asked_for(tree: pathlib.Path, asked: str, profile: str) -> None:
+    first, *made = build(tree, f"{{'maturin.build-args': '{asked}'}}").stdout.splitlines()
+    assert first == (f"{asked} --profile source" if profile == "source" else asked)
+    assert made[:2] == [f"{place} made: --profile {profile}" for place in (AGENT, LIBRARY)]
 
 
 @pytest.mark.parametrize(
@@ -99,7 +110,7 @@ def test_without_a_part_the_wheel_is_made_and_the_last_line_says_why(
     (tree / "tools" / tool).write_text(FAILS)
     done = build(tree)
     assert done.returncode == 0, done.stderr
-    assert [line.partition(" ")[0] for line in done.stdout.splitlines()] == [
+    assert [line.partition(" ")[0] for line in done.stdout.splitlines()[1:]] == [
         *(one for one in (AGENT, LIBRARY, RECORDER) if one != place),
         "made.whl",
     ]
