@@ -196,7 +196,9 @@ pub mod words {
     /// Of a message in transit.
     pub const IN_TRANSIT: &str = "in transit: the receiver's library has not taken it out yet";
     /// At the first of a queue's operations, where others may lie on stacks.
-    pub const STACKS: &str = "blocking sends may be missing: they lie on threads' stacks";
+    pub const SENDS_ON_STACKS: &str = "blocking sends may be missing: they lie on threads' stacks";
+    /// So, among receives.
+    pub const RECEIVES_ON_STACKS: &str = "matched receives may be missing: they lie on threads' stacks";
 }
 
 #[cfg(test)]

@@ -5,7 +5,9 @@
 use std::fmt::Write as _;
 
 use model::{Communicator, Operation, OperationStatus, QueueKind};
-use mqs_interface::words::{ELEMENTS, ELEMENTS_OF, IN_TRANSIT, NOT_KNOWN, OF, PERSISTENT, REQUEST, STACKS};
+use mqs_interface::words::{
+    ELEMENTS, ELEMENTS_OF, IN_TRANSIT, NOT_KNOWN, OF, PERSISTENT, RECEIVES_ON_STACKS, REQUEST, SENDS_ON_STACKS,
+};
 use mqs_interface::{EXTRA_LINES, INVALID_PROCESS, STATUSES, TAddr, TEXT, TWord};
 
 use crate::error::fitting;
@@ -47,7 +49,8 @@ pub fn operation(
     let length = |bytes: Option<u64>| word(bytes.and_then(|bytes| i64::try_from(bytes).ok()));
     let mut extra_text = [[0; TEXT]; EXTRA_LINES];
     let mut first = first_facts(found);
-    first.extend(lacks_stacks.then(|| STACKS.to_owned()));
+    let on_stacks = if kind == QueueKind::PendingSends { SENDS_ON_STACKS } else { RECEIVES_ON_STACKS };
+    first.extend(lacks_stacks.then(|| on_stacks.to_owned()));
     Lines::of(&first, &further_facts(found, kind)).write(&mut extra_text);
     mqs_interface::PendingOperation {
         status: match found.status {

@@ -172,9 +172,9 @@ impl Known {
     }
 
     /// Whether nothing is missing in a queue but what lies on the stacks of threads, of which the interface tells nothing: no damage.
-    /// What else is wrong with pending sends is among the problems of the process, too.
+    /// What else is wrong with pending sends and receives is among the problems of the process, too.
     fn lacks_only_stacks(&self, process: &Process, kind: QueueKind, queue: &Queue) -> bool {
-        kind == QueueKind::PendingSends
+        kind != QueueKind::UnexpectedMessages
             && queue.state == QueueState::Error
             && self.session.target().lacks_stacks()
             && process.problems.is_empty()

@@ -5,7 +5,9 @@ use std::path::Path;
 use super::dialect::{Dialect, Evidence};
 use crate::host::library::exported_functions;
 use model::{Communicator, Operation, OperationStatus, Queue, QueueReport, QueueState, Remark, Text};
-use mqs_interface::words::{ELEMENTS, ELEMENTS_OF, IN_TRANSIT, NOT_KNOWN, OF, PERSISTENT, REQUEST, STACKS};
+use mqs_interface::words::{
+    ELEMENTS, ELEMENTS_OF, IN_TRANSIT, NOT_KNOWN, OF, PERSISTENT, RECEIVES_ON_STACKS, REQUEST, SENDS_ON_STACKS,
+};
 
 /// What our library exports and no other does.
 const MARK: &str = "mpi_queues_mqs_library";
@@ -15,8 +17,17 @@ pub fn is_own_library(path: &Path) -> bool {
     exported_functions(path, |name| name == MARK).is_ok_and(|found| !found.is_empty())
 }
 
-/// Why a queue is not known to be whole.
-const ON_STACKS: &str = "blocking sends lie on the stacks of threads, of which the interface tells nothing; the built-in reader has them (source builtin)";
+/// By which line a queue is not known to be whole, and why.
+const ON_STACKS: [(&str, &str); 2] = [
+    (
+        SENDS_ON_STACKS,
+        "blocking sends lie on the stacks of threads, of which the interface tells nothing; the built-in reader has them (source builtin)",
+    ),
+    (
+        RECEIVES_ON_STACKS,
+        "blocking receives whose message has begun to arrive lie on the stacks of threads, of which the interface tells nothing; the built-in reader has them (source builtin)",
+    ),
+];
 
 /// Our own library.
 pub struct Own;
@@ -42,11 +53,13 @@ impl Dialect for Own {
 
 /// Takes from the text what has a member of its own: of the queue, and of each operation.
 fn take_from_text(queue: &mut Queue) {
-    if let Some(first) = queue.operations.first_mut()
-        && let Some(line) = first.extra_text.iter().position(|line| line.to_string() == STACKS)
-    {
-        first.extra_text.remove(line);
-        (queue.state, queue.detail) = (QueueState::NoInformation, Some(ON_STACKS.to_owned()));
+    if let Some(first) = queue.operations.first_mut() {
+        for (said, reason) in ON_STACKS {
+            if let Some(line) = first.extra_text.iter().position(|line| line.to_string() == said) {
+                first.extra_text.remove(line);
+                (queue.state, queue.detail) = (QueueState::NoInformation, Some(reason.to_owned()));
+            }
+        }
     }
     queue.operations.iter_mut().for_each(take_facts);
 }
@@ -138,13 +151,13 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_that_may_lack_sends_on_stacks_is_not_known() {
-        let lines = ["MPI_Isend: 4 x MPI_INT", "request 0x7f10", STACKS, "eager"];
+    fn a_queue_that_may_lack_what_lies_on_stacks_is_not_known() {
+        let lines = ["MPI_Isend: 4 x MPI_INT", "request 0x7f10", SENDS_ON_STACKS, "eager"];
         let extra_text = lines.iter().map(|line| line.to_string().into()).collect();
         let mut queue =
             Queue { operations: vec![Operation { extra_text, ..Operation::default() }], ..Queue::default() };
         take_from_text(&mut queue);
-        assert_eq!((queue.state, queue.detail.as_deref()), (QueueState::NoInformation, Some(ON_STACKS)));
+        assert_eq!((queue.state, queue.detail.as_deref()), (QueueState::NoInformation, Some(ON_STACKS[0].1)));
         assert_eq!((queue.operations[0].request, queue.operations[0].extra_text.len()), (Some(0x7f10), 1));
     }
 

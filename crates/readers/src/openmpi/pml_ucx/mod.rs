@@ -39,6 +39,9 @@ use target::address::TargetAddr;
 const ORDER_OF_SENDS: &str = "pending sends are listed as they lie in UCX's pool of requests, blocking standard ones last: in which order \
                               they were posted is not known";
 
+/// Whose requests lie on stacks, of each queue.
+const ON_STACKS: [&str; 2] = ["blocking sends", "blocking receives whose message has begun to arrive"];
+
 /// Reads all queues into the communicators.
 ///
 /// # Errors
@@ -83,15 +86,18 @@ pub fn read_all(
             assembly.extend(found.receives, |all| &mut all.receives);
         }
         Err(reason) => {
-            let sentence =
-                format!("blocking sends lie on the stacks of threads, which could not all be searched: {reason}");
-            assembly.lack(&[QueueKind::PendingSends], &sentence);
+            for (queue, which) in OF_REQUESTS.into_iter().zip(ON_STACKS) {
+                let sentence =
+                    format!("{which} lie on the stacks of threads, which could not all be searched: {reason}");
+                assembly.lack(&[queue], &sentence);
+            }
         }
     }
     match messages::read(&mut decoder, shapes, &opened.pools, communicators, &mut assembly.room) {
         Ok((messages, problems)) => {
             assembly.extend(messages, |all| &mut all.receives);
-            problems.iter().for_each(|problem| assembly.lack(&[QueueKind::PendingReceives], problem));
+            let queues = [QueueKind::PendingReceives];
+            problems.into_iter().for_each(|problem| assembly.fail(&queues, problem, communicators));
         }
         Err(error) => add_problem(&mut communicators.problems, format!("matched messages: {error}")),
     }
@@ -185,7 +191,7 @@ fn requests(
             }
             Err(error) => {
                 let problem = format!("a posted receive could not be read: {error}");
-                assembly.lack(&[QueueKind::PendingReceives], &problem);
+                assembly.fail(&[QueueKind::PendingReceives], problem, communicators);
             }
         }
     }
