@@ -52,20 +52,22 @@ def write_diagnosis(diagnosis: Diagnosis, write: Write, options: Options) -> Non
     findings = [one for one in ordered if options.verbose or not one.consequence]
     shown: Set[Tuple[Any, ...]] = set()
     count = options.of(FURTHER) + 1
-    for number, finding in enumerate(findings[:count]):
+    # Each is made of the whole JSON when it is asked for: once.
+    above = [(finding, finding.calls) for finding in findings[:count]]
+    for number, (finding, calls) in enumerate(above):
         write("\n")
-        _write_finding((finding, diagnosis.snapshot), (number, told and number == 0), shown, write, options)
+        place = (number, told and number == 0)
+        _write_finding(finding, calls, diagnosis.snapshot, place, shown, write, options)
     if len(findings) > count:
         write("\n")
         write_more(f"… and {counted(len(findings) - count, 'more finding')}", write, options)
-    above = findings[:count]
-    standing = {call.get("rank") for one in above for call in one.calls}
-    elided = {rank for one in above if one.calls for rank in one.ranks}
+    standing = {call.get("rank") for _, calls in above for call in calls}
+    elided = {rank for one, calls in above if calls for rank in one.ranks}
     known = {rank for rank in standing | elided if rank is not None}
-    waiting = set(above[0].waiting) - known if above else set()
+    waiting = set(findings[0].waiting) - known if above else set()
     write_waiting(diagnosis.snapshot, waiting, write, options)
     write_others(diagnosis.snapshot, known | waiting, write, options)
-    write_exceptions(diagnosis.snapshot, [told for one in above for told in one.exceptions], write, options)
+    write_exceptions(diagnosis.snapshot, [told for one, _ in above for told in one.exceptions], write, options)
     write_movement(diagnosis, write, options)
     write_worlds(diagnosis.snapshot, write, options)
     write_limits(diagnosis, write, options)
@@ -81,16 +83,16 @@ def _ordered(diagnosis: Diagnosis) -> Tuple[List[Finding], bool]:
 
 
 def _write_finding(
-    found: Tuple[Finding, Snapshot],
+    finding: Finding,
+    calls: Sequence[Mapping[str, Any]],
+    snapshot: Snapshot,
     place: Tuple[int, bool],
     shown: Set[Tuple[Any, ...]],
     write: Write,
     options: Options,
 ) -> None:
     """A finding; ``place``: its number, and whether the headline has told it."""
-    finding, snapshot = found
     number, told = place
-    calls = finding.calls
     if not told:
         title = finding.kind if finding.certain else f"{finding.kind} (possible)"
         if finding.consequence:
@@ -103,7 +105,7 @@ def _write_finding(
     groups = _grouped(new, snapshot, by_place=finding.kind in _IN_COLLECTIVES and not options.verbose)
     rows = at_one_place([_row(call, who, snapshot, options) for call, who in groups], limit, options)
     write_rows(rows[:limit], write, options)
-    _write_elided(finding, rows[limit:], write, options)
+    _write_elided(finding, calls, rows[limit:], write, options)
     for line in started_lines(finding.started_by, calls, full=options.verbose):
         write(wrapped(line, "  ", "      ", width=options.width))
     for sentence in finding.evidence if options.verbose else ():
@@ -112,11 +114,13 @@ def _write_finding(
         write(wrapped(f"To do: {cut(finding.advice, options)}", "  ", "    ", width=options.width))
 
 
-def _write_elided(finding: Finding, left_out: Sequence[Row], write: Write, options: Options) -> None:
+def _write_elided(
+    finding: Finding, calls: Sequence[Mapping[str, Any]], left_out: Sequence[Row], write: Write, options: Options
+) -> None:
     """Which ranks of a finding have no line."""
-    told = {call.get("rank") for call in finding.calls}
+    told = {call.get("rank") for call in calls}
     missing = sorted({rank for row in left_out for rank in row.ranks} | {r for r in finding.ranks if r not in told})
-    if missing and finding.calls:
+    if missing and calls:
         write_more(f"  … and {ranks_named(missing)}", write, options)
 
 
