@@ -2,8 +2,8 @@
 
 use hashbrown::HashSet;
 
-use super::findings::Context;
 use super::findings::slow::Waiters;
+use super::findings::{Context, epochs};
 use super::graph::{self, NodeId};
 use super::job::ProcIndex;
 use super::words;
@@ -67,7 +67,7 @@ fn rank(finding: &Finding, sure: bool, held: &Held<'_>) -> (u8, bool) {
         }
         Kind::OneSidedEpochs => 2,
         Kind::MissingInCollective if is_polled_for(finding) => 2,
-        Kind::MissingInCollective if held.without_collective(finding) => 4,
+        Kind::MissingInCollective if held.without_collective(finding) || held.by_locks(finding) => 4,
         Kind::MissingInCollective if holds_a_circle(finding, held.deadlocks) => 2,
         Kind::MissingInCollective if is_where_others_ended(finding, held.ended) => 2,
         _ => 4,
@@ -176,6 +176,13 @@ impl Held<'_> {
                 && finding.ranks.iter().all(|rank| stuck(rank) || one.ended.contains(rank))
         };
         finding.ranks.len() > 1 && (self.deadlocks.iter().any(circle) || self.ended.iter().any(ended))
+    }
+
+    /// Whether those that are missing in a collective all wait for locks: who holds these is why.
+    fn by_locks(&self, finding: &Finding) -> bool {
+        let job = self.context.job;
+        let locked = |rank: &i64| job.proc(*rank).is_some_and(|proc| epochs::is_locked(self.context, proc));
+        !finding.ranks.is_empty() && finding.ranks.iter().all(locked)
     }
 
     /// Whether those that are missing in a collective hold one another without it, some of them by an epoch: who holds a lock

@@ -292,7 +292,10 @@ fn called(handle: &Handle) -> Option<String> {
     match handle.state {
         HandleState::Unknown => None,
         HandleState::Live | HandleState::Null => {
-            handle.name.clone().filter(|name| !name.is_empty()).or_else(|| Some(handle.summary.clone()))
+            let named = handle.name.clone().filter(|name| !name.is_empty());
+            // "rank 0 of 4" says nothing of a window.
+            let nameless = if handle.kind == HandleKind::Win { handle.handle.as_ref() } else { Some(&handle.summary) };
+            named.or_else(|| nameless.cloned())
         }
         _ => Some(handle.summary.clone()),
     }

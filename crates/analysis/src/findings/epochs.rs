@@ -4,6 +4,7 @@ use hashbrown::HashSet;
 
 use super::Context;
 use crate::job::ProcIndex;
+use crate::waits::Need;
 use crate::words;
 use functions::WaitKind;
 use model::{Finding, FindingKind};
@@ -53,14 +54,18 @@ fn finding(context: &Context<'_>, procs: &[ProcIndex], certain: bool, deadlocks:
     if !certain {
         evidence.extend(context.doubts(procs));
     }
-    let whom = match others.as_slice() {
-        [] => "others that".to_owned(),
-        some => format!("{}, which", words::procs(context.job, some)),
-    };
     let all: Vec<ProcIndex> = procs.iter().chain(&others).copied().collect();
+    let whom = match others.as_slice() {
+        [] => "others that can never go on".to_owned(),
+        [holder] if holds_their_lock(context, procs, *holder) => {
+            let place = context.threads(*holder).first().map(|thread| format!(" and is in {}", thread.call.c_name()));
+            format!("{}, which holds the lock{}", words::proc(context.job, *holder), place.unwrap_or_default())
+        }
+        some => format!("{}, which can never go on", words::procs(context.job, some)),
+    };
     Finding {
         kind: FindingKind::OneSidedEpochs,
-        summary: format!("{} for {whom} can never go on", words::list(&clauses, "and")),
+        summary: format!("{} for {whom}", words::list(&clauses, "and")),
         ranks: context.ranks(procs),
         calls: context.calls(&all),
         certain,
@@ -68,6 +73,20 @@ fn finding(context: &Context<'_>, procs: &[ProcIndex], certain: bool, deadlocks:
         blamed: context.blamed(&all),
         ..Finding::default()
     }
+}
+
+/// Whether all of these wait for a lock that one other rank holds, as far as its window shows.
+fn holds_their_lock(context: &Context<'_>, procs: &[ProcIndex], holder: ProcIndex) -> bool {
+    procs.iter().all(|proc| is_locked(context, *proc) && waits_for(context, *proc, holder))
+}
+
+/// Whether a process waits for the lock of a window.
+pub fn is_locked(context: &Context<'_>, proc: ProcIndex) -> bool {
+    context.threads(proc).first().is_some_and(|thread| thread.call.c_name().starts_with("MPI_Win_lock"))
+}
+
+fn waits_for(context: &Context<'_>, proc: ProcIndex, other: ProcIndex) -> bool {
+    context.threads(proc).first().is_some_and(|thread| thread.need == Need::Proc(other))
 }
 
 /// The other ranks of the circles in which these wait, where they are few.

@@ -4,7 +4,7 @@ use super::Context;
 use crate::job::ProcIndex;
 use crate::matching::{Entry, Outcome};
 use crate::words;
-use model::QueueKind;
+use model::{OperationStatus, QueueKind};
 
 /// So many ranks are looked at, and receives of each.
 const LOOKED_AT: usize = 64;
@@ -12,8 +12,30 @@ const LOOKED_AT: usize = 64;
 /// How many operations of a rank are gone through: a flood of messages says nothing more.
 const SCANNED: usize = 4096;
 
+/// The first message that has arrived at one of these ranks and that it has not received, in a clause.
+pub fn arrived(context: &Context<'_>, procs: &[ProcIndex]) -> Option<String> {
+    procs.iter().take(LOOKED_AT).find_map(|proc| {
+        let own = context.matching.of_proc(*proc);
+        let is_open = |entry: &&Entry<'_>| {
+            entry.is_own()
+                && entry.outcome == Outcome::Unmatched
+                && entry.place.queue == QueueKind::UnexpectedMessages
+                && entry.operation.status != OperationStatus::InTransit
+        };
+        let mut open = own.iter().take(SCANNED).filter(is_open);
+        let first = open.next()?;
+        let (tag, sender) = (first.operation.actual_tag?, first.peer.filter(|sender| sender != proc)?);
+        let (rank, from) = (words::proc(context.job, *proc), words::proc(context.job, sender));
+        let others = match open.count() {
+            0 => String::new(),
+            others => format!(", nor {}", words::counted(others, "other message")),
+        };
+        Some(format!("{rank} has not received tag {tag} from {from}{others}"))
+    })
+}
+
 /// A receive that one of these ranks has posted, and a message of the same sender with another tag, in a clause.
-pub fn clause(context: &Context<'_>, procs: &[ProcIndex]) -> Option<String> {
+pub fn posted(context: &Context<'_>, procs: &[ProcIndex]) -> Option<String> {
     procs.iter().take(LOOKED_AT).find_map(|proc| {
         let own = context.matching.of_proc(*proc);
         let own = &own[..own.len().min(SCANNED)];

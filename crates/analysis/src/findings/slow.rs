@@ -366,7 +366,8 @@ fn finding(context: &Context<'_>, delay: &Delay, procs: &[ProcIndex], waiting: &
         let it_waits = verb("it waits", "they wait");
         summary.push_str(&format!("; perhaps {it_waits} for {}", shared_memory(&others)));
     }
-    if let Some(other) = other_tag::clause(context, procs).filter(|_| delay.is_outside()) {
+    let arrived = || other_tag::arrived(context, procs).filter(|_| letters == 0);
+    if let Some(other) = other_tag::posted(context, procs).or_else(arrived).filter(|_| delay.is_outside()) {
         summary.push_str(&format!("; {other}"));
     }
     let mut evidence = Vec::new();

@@ -28,13 +28,16 @@ impl Waits<'_> {
         if thread.wait_kind.is_one_sided() {
             let mut named = Vec::new();
             procs(&thread.need, &mut named);
+            // At least one of these has not completed: which, nobody keeps.
+            let some = if named.len() > 1 && is_unclear(&thread.need) { "some of " } else { "" };
             let does = match &*thread.call.c_name() {
+                "MPI_Win_wait" if named.len() > 1 => "complete their accesses to the window",
                 "MPI_Win_wait" => "complete its access to the window",
                 "MPI_Win_start" | "MPI_Win_complete" => "post the window",
                 "MPI_Win_lock" | "MPI_Win_lock_all" if !matches!(thread.need, Need::Unclear(_)) => "unlock the window",
                 _ => "call MPI",
             };
-            return (!named.is_empty()).then(|| format!("{} to {does}", words::procs(job, &named)));
+            return (!named.is_empty()).then(|| format!("{some}{} to {does}", words::procs(job, &named)));
         }
         self.entering(job, thread.collective?)
     }

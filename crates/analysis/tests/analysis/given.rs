@@ -199,7 +199,8 @@ fn who_has_locked_a_window_is_named() {
         let (findings, verdict) = twice(snapshot);
         let first = told_first(&findings, &verdict);
         assert_eq!((first.kind, first.certain), (FindingKind::OneSidedEpochs, true), "{findings:?}");
-        assert_eq!(first.summary, "rank 2 waits in MPI_Win_lock for rank 1, which can never go on");
+        let expected = "rank 2 waits in MPI_Win_lock for rank 1, which holds the lock and is in MPI_Recv";
+        assert_eq!(first.summary, expected);
         assert_eq!(first.calls[0].waits_for.as_deref(), Some("rank 1 to unlock the window"));
     };
     told(&snapshot);

@@ -156,6 +156,23 @@ fn what_a_rank_outside_mpi_has_posted_is_told_beside_a_message_of_another_tag() 
     assert!(!told(10).contains("has posted"));
 }
 
+#[test]
+fn messages_that_a_rank_outside_mpi_has_not_received_are_told() {
+    let headline = |messages: usize| {
+        let mut snapshot = job(2);
+        outside(&mut snapshot, 0, "nanosleep");
+        // Sent eagerly, and complete there.
+        (0..messages).for_each(|_| send(&mut snapshot, 1, 0, 4, true));
+        snapshot.processes[1].communicators[0].pending_sends.operations.clear();
+        call(&mut snapshot, 1, "MPI_Recv", 20);
+        receive(&mut snapshot, 1, Some(0), 9);
+        diagnose(&snapshot, None).1.headline
+    };
+    assert!(headline(0).ends_with("while rank 1 waits for it."), "{}", headline(0));
+    assert!(headline(1).ends_with("waits for it; rank 0 has not received tag 4 from rank 1."), "{}", headline(1));
+    assert!(headline(3).ends_with("has not received tag 4 from rank 1, nor 2 other messages."), "{}", headline(3));
+}
+
 /// What changes nothing but messages may go on for ever.
 #[test]
 fn ranks_that_only_exchange_messages_may_be_in_a_live_lock() {
@@ -482,6 +499,24 @@ fn who_exposes_memory_waits_for_those_that_it_has_posted_to() {
     snapshot.processes[0].windows[0].posted = Some(vec![Some(1), Some(2)]);
     let (findings, _) = twice(&snapshot);
     assert!(findings.iter().all(|finding| !finding.certain || finding.kind == FindingKind::SlowRank), "{findings:?}");
+    let told = findings.iter().flat_map(|finding| &finding.calls).find_map(|call| call.waits_for.as_deref());
+    assert_eq!(told, Some("some of ranks 1 and 2 to complete their accesses to the window"), "{findings:?}");
+}
+
+#[test]
+fn who_holds_a_lock_is_the_cause_where_those_that_wait_for_it_are_missing() {
+    let mut snapshot = job(3);
+    for rank in [0, 2] {
+        on_window(&mut snapshot, rank, "MPI_Win_lock", None, None);
+        snapshot.processes[rank].windows[0].locks = Some(vec![0]);
+        let rank_argument = Argument { name: "rank".into(), value: Some(0), ..Argument::default() };
+        snapshot.processes[rank].calls[0].arguments.push(rank_argument);
+    }
+    on_window(&mut snapshot, 1, "MPI_Barrier", None, None);
+    snapshot.processes[1].windows[0].locks = Some(vec![0]);
+    let (_, verdict) = twice(&snapshot);
+    let expected = "ranks 0 and 2 wait in MPI_Win_lock for rank 1, which holds the lock and is in MPI_Barrier.";
+    assert_eq!(verdict.headline, format!("Deadlock: {expected}"));
 }
 
 #[test]
