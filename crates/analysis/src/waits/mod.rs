@@ -84,6 +84,15 @@ impl Need {
             _ => false,
         }
     }
+
+    /// The same; or unless a member that is there sends what anybody may send.
+    pub fn may_need_all_of(&self, id: CollectiveId) -> bool {
+        match self {
+            Self::Others(collective) => *collective == id,
+            Self::All(needs) | Self::Any(needs) => needs.iter().any(|need| need.may_need_all_of(id)),
+            _ => false,
+        }
+    }
 }
 
 /// A thread in an MPI function that may wait.
@@ -127,7 +136,7 @@ pub struct Waits<'a> {
     pub polled: Vec<Op<'a>>,
     /// The collective operations in which processes stand.
     pub collectives: Collectives,
-    /// Those of them in which somebody waits for all that are missing.
+    /// Those of them in which somebody waits for all that are missing, or for what any of them may send.
     pub unentered: HashSet<CollectiveId>,
     /// What is on its way.
     pub traffic: Traffic,
@@ -188,7 +197,7 @@ impl<'a> Waits<'a> {
             ProcState::Blocked(threads) => threads.as_slice(),
             _ => &[],
         });
-        let unentered = threads.filter_map(|thread| thread.collective.filter(|id| thread.need.needs_all_of(*id)));
+        let unentered = threads.filter_map(|thread| thread.collective.filter(|id| thread.need.may_need_all_of(*id)));
         let unentered = unentered.collect();
         let (held, by_pid) = held::all(job, &states);
         Self { states, held, by_pid, polling, polled, collectives, unentered, traffic }
