@@ -21,7 +21,10 @@ _PACKAGES = ["python3-venv", "openmpi-bin", "libopenmpi-dev", "gcc", "libc6-dev"
 
 MPI_QUEUES = "/opt/mpi-queues/bin/mpi-queues"
 #: What is said of docs/examples/heat.c, which hangs at once.
-DIAGNOSED = r"^Deadlock: ranks 0 and 1 wait for one another in MPI_Send\.\n\n  ranks 0 and 1  MPI_Send  exchange at heat\.c:\d+"
+DIAGNOSED = (
+    r"^Deadlock: ranks 0 and 1 wait for one another in MPI_Send\.\n\n"
+    r"  ranks 0 and 1  MPI_Send  exchange at heat\.c:\d+"
+)
 
 
 def check(wheel: pathlib.Path, suite: str, directory: pathlib.Path) -> Iterator[str]:
