@@ -89,16 +89,28 @@ def test_what_ends_a_job() -> None:
         ending.command("hosts:n[1-3]")
 
 
-def test_a_launcher_that_does_not_listen_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_launcher_and_a_rank_that_do_not_listen_are_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ending, "GRACE", 0.5)
     command = ["sh", "-c", "trap '' TERM; echo ready; while :; do sleep 0.1; done"]
     with (
         subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as launcher,
+        subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as deaf,
         subprocess.Popen(["sleep", "600"]) as rank,
     ):
-        assert launcher.stdout is not None and launcher.stdout.readline() == "ready\n"
-        assert ending.end(launcher.pid, str(launcher.pid), [rank.pid]) == []
-        assert launcher.wait() == -signal.SIGKILL and rank.wait() == -signal.SIGKILL
+        for process in (launcher, deaf):
+            assert process.stdout is not None and process.stdout.readline() == "ready\n"
+        assert ending.end(launcher.pid, str(launcher.pid), [deaf.pid, rank.pid]) == []
+        assert launcher.wait() == deaf.wait() == -signal.SIGKILL and rank.wait() == -signal.SIGTERM
+
+
+def test_a_launcher_that_ends_with_its_ranks_is_told_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ending, "GRACE", 60.0)
+    # Its status is that of its rank: by a signal it would be another.
+    with subprocess.Popen(["sh", "-c", "sleep 600 & echo $!; wait $!"], stdout=subprocess.PIPE, text=True) as launcher:
+        assert launcher.stdout is not None
+        rank = int(launcher.stdout.readline())
+        assert ending.end(launcher.pid, str(launcher.pid), [rank]) == []
+        assert launcher.wait() == 128 + signal.SIGTERM
 
 
 def test_what_ends_the_waiting() -> None:
