@@ -181,7 +181,7 @@ impl Held<'_> {
     /// Whether those that are missing in a collective all wait for locks: who holds these is why.
     fn by_locks(&self, finding: &Finding) -> bool {
         let job = self.context.job;
-        let locked = |rank: &i64| job.proc(*rank).is_some_and(|proc| epochs::is_locked(self.context, proc));
+        let locked = |rank: &i64| job.proc(*rank).is_some_and(|proc| epochs::in_win_lock(self.context, proc).is_some());
         !finding.ranks.is_empty() && finding.ranks.iter().all(locked)
     }
 

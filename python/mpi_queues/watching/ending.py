@@ -58,7 +58,9 @@ def end(launcher: Optional[int], job: str, ranks: List[int]) -> List[str]:
         for number in (signal.SIGTERM, signal.SIGKILL):
             if _tell(pids, number, started) and await_end(launcher, started[launcher], GRACE):
                 break
-    _tell(ranks, signal.SIGKILL, started)
+    for pid in ranks:
+        if not await_end(pid, started[pid], 1.0):
+            _tell([pid], signal.SIGKILL, started)
     left = [pid for pid in started if not await_end(pid, started[pid], 1.0)]
     return [f"pid {pid} of the job has not ended" for pid in left]
 

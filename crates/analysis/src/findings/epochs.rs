@@ -4,7 +4,7 @@ use hashbrown::HashSet;
 
 use super::Context;
 use crate::job::ProcIndex;
-use crate::waits::Need;
+use crate::waits::{Need, Thread};
 use crate::words;
 use functions::WaitKind;
 use model::{Finding, FindingKind};
@@ -77,16 +77,12 @@ fn finding(context: &Context<'_>, procs: &[ProcIndex], certain: bool, deadlocks:
 
 /// Whether all of these wait for a lock that one other rank holds, as far as its window shows.
 fn holds_their_lock(context: &Context<'_>, procs: &[ProcIndex], holder: ProcIndex) -> bool {
-    procs.iter().all(|proc| is_locked(context, *proc) && waits_for(context, *proc, holder))
+    procs.iter().all(|proc| in_win_lock(context, *proc).is_some_and(|thread| thread.need == Need::Proc(holder)))
 }
 
-/// Whether a process waits for the lock of a window.
-pub fn is_locked(context: &Context<'_>, proc: ProcIndex) -> bool {
-    context.threads(proc).first().is_some_and(|thread| thread.call.c_name().starts_with("MPI_Win_lock"))
-}
-
-fn waits_for(context: &Context<'_>, proc: ProcIndex, other: ProcIndex) -> bool {
-    context.threads(proc).first().is_some_and(|thread| thread.need == Need::Proc(other))
+/// The thread of a process that waits for the lock of a window.
+pub fn in_win_lock<'a>(context: &Context<'a>, proc: ProcIndex) -> Option<&'a Thread<'a>> {
+    context.threads(proc).first().filter(|thread| thread.call.c_name().starts_with("MPI_Win_lock"))
 }
 
 /// The other ranks of the circles in which these wait, where they are few.

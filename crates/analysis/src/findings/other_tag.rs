@@ -22,7 +22,8 @@ pub fn arrived(context: &Context<'_>, procs: &[ProcIndex]) -> Option<String> {
                 && entry.place.queue == QueueKind::UnexpectedMessages
                 && entry.operation.status != OperationStatus::InTransit
         };
-        let mut open = own.iter().take(SCANNED).filter(is_open);
+        // All of them: their number is told.
+        let mut open = own.iter().filter(is_open);
         let first = open.next()?;
         let (tag, sender) = (first.operation.actual_tag?, first.peer.filter(|sender| sender != proc)?);
         let (rank, from) = (words::proc(context.job, *proc), words::proc(context.job, sender));
